@@ -1,0 +1,40 @@
+"""Support vector machines trained by simple iterative algorithms.
+
+The folders are the data flow, and each imports only from those before it::
+
+    kernels → operators → problems → solvers → solving → estimators → display → cli
+
+``datasets``, ``exceptions`` and ``compiled`` stand at the bottom. Names are loaded on
+first use, so ``import adatron`` costs next to nothing.
+
+Examples
+--------
+>>> from adatron import SVC
+>>> from adatron.datasets import load_sonar
+>>> X_train, X_test, y_train, y_test = load_sonar(split="half")
+>>> model = SVC(C=10.0).fit(X_train, y_train)
+>>> model.converged_, model.duality_gap_ <= model.tol
+(True, True)
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_ESTIMATORS = {"SVC": "adatron.estimators"}
+_MODULES = ("datasets", "display", "exceptions", "kernels")
+
+__all__ = ["__version__", *_ESTIMATORS, *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ESTIMATORS:
+        return getattr(import_module(_ESTIMATORS[name]), name)
+    if name in _MODULES:
+        return import_module(f"adatron.{name}")
+    raise AttributeError(f"module 'adatron' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

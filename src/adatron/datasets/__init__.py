@@ -1,0 +1,59 @@
+"""Data sets: five generators, and four small real sets that come with the package.
+
+Nothing is downloaded. The ``make_*`` functions return ``(X, y)`` with ``y`` −1 or +1; the ``load_*``
+functions return a :class:`sklearn.utils.Bunch`, as those of :mod:`sklearn.datasets` do, with a target of 0
+and 1.
+
+Examples
+--------
+A generator asks how a learner copes with one known structure. Whether a string of bits is its own
+mirror image cannot be told from any single bit, so a linear rule is at a loss; products of two bits
+tell, so a quadratic kernel does well.
+
+>>> from sklearn.svm import SVC
+>>> from adatron.datasets import make_mirror_symmetry
+>>> X, y = make_mirror_symmetry(n_samples=600, n_bits=12, random_state=0)
+>>> linear, quadratic = SVC(kernel="linear"), SVC(kernel="poly", degree=2)
+>>> bool(linear.fit(X[:300], y[:300]).score(X[300:], y[300:]) < 0.6)
+True
+>>> bool(quadratic.fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.9)
+True
+
+A real set describes itself, and comes as arrays or split in two halves.
+
+>>> from adatron.datasets import load_sonar
+>>> sonar = load_sonar()
+>>> sonar.data.shape, sonar.target_names
+((208, 60), ['R', 'M'])
+>>> print(sonar.DESCR.splitlines()[2])
+Sonar, mines vs. rocks: 208 sonar returns, 60 features, classes R (rock, 97) and M (mine, 111).
+>>> X_train, X_test, y_train, y_test = load_sonar(split="half")
+>>> X_train.shape, X_test.shape
+((104, 60), (104, 60))
+"""
+
+from adatron.datasets.bundled import (
+    load_breast_cancer_wisconsin,
+    load_ionosphere,
+    load_pima,
+    load_sonar,
+)
+from adatron.datasets.generators import (
+    make_majority,
+    make_mirror_symmetry,
+    make_parity,
+    make_two_spirals,
+    make_waveform,
+)
+
+__all__ = [
+    "load_breast_cancer_wisconsin",
+    "load_ionosphere",
+    "load_pima",
+    "load_sonar",
+    "make_majority",
+    "make_mirror_symmetry",
+    "make_parity",
+    "make_two_spirals",
+    "make_waveform",
+]

@@ -1,0 +1,247 @@
+"""Four real two-class sets that come with the package, read by one loader.
+
+Where each comes from, whom to cite and its licence: ``data/README.md``, which is also the text of ``DESCR``.
+
+Examples
+--------
+>>> from adatron.datasets import load_pima
+>>> pima = load_pima()
+>>> pima.feature_names[:3], pima.target_names
+(['pregnant', 'glucose', 'pressure'], ['neg', 'pos'])
+"""
+
+import csv
+import gzip
+import os
+import warnings
+from collections.abc import Iterable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+from sklearn.utils import Bunch
+
+__all__ = ["load_breast_cancer_wisconsin", "load_ionosphere", "load_pima", "load_sonar"]
+
+_SONAR_CLASSES = ["R", "M"]
+_HALF_SPLIT_SEED = 0
+
+
+def load_sonar(*, split: str | None = None, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load the sonar returns of mines and rocks: 208 rows, 60 features.
+
+    Parameters
+    ----------
+    split : {None, "half", "aspect"}, default=None
+        ``"half"`` is a stratified half split with a fixed seed. ``"aspect"`` is the original split,
+        balanced over the aspect angle. It is not bundled: it is read from ``sonar/sonar.csv.gz`` (header
+        ``id,split,f1,...,f60,class``) in the directory that the environment variable ``ADATRON_DATA``
+        names. Without that file, ``"aspect"`` warns and gives the ``"half"`` split instead.
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch. A split has arrays in any case.
+    as_frame : bool, default=False
+        Return pandas objects instead of arrays; not together with ``split``.
+
+    Returns
+    -------
+    Bunch, (X, y), or (X_train, X_test, y_train, y_test) with 104 rows each
+        The Bunch has data, target (0 rock, 1 mine), feature_names, target_names, DESCR, filename and frame.
+
+    References
+    ----------
+    Gorman, R. P. and Sejnowski, T. J. (1988). Analysis of hidden units in a layered network trained to
+    classify sonar targets. Neural Networks 1, 75-89.
+
+    Examples
+    --------
+    >>> from adatron.datasets import load_sonar
+    >>> X_train, X_test, y_train, y_test = load_sonar(split="half")
+    >>> X_train.shape, int(y_train.sum()), int(y_test.sum())
+    ((104, 60), 56, 55)
+    """
+    if split is None:
+        return _load("sonar", _SONAR_CLASSES, return_X_y=return_X_y, as_frame=as_frame)
+    if split not in ("aspect", "half"):
+        raise ValueError(f"split={split!r} is not known: use 'aspect', 'half' or None.")
+    if as_frame:
+        raise ValueError(f"as_frame=True does not go with split={split!r}: leave out one of the two.")
+    original = _find_original_sonar() if split == "aspect" else None
+    return _half_split() if original is None else _aspect_split(original)
+
+
+def load_breast_cancer_wisconsin(
+    *, complete: bool = True, return_X_y: bool = False, as_frame: bool = False
+) -> Any:
+    """Load the original Wisconsin breast cancer data: 699 rows, 9 features, 16 rows incomplete.
+
+    Parameters
+    ----------
+    complete : bool, default=True
+        Drop the 16 rows with a missing value, leaving 683; otherwise missing values are NaN.
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Return pandas objects instead of arrays.
+
+    Returns
+    -------
+    Bunch or (X, y)
+        The Bunch has data, target (0 benign, 1 malignant), feature_names, target_names, DESCR, filename
+        and frame.
+
+    References
+    ----------
+    Wolberg, W. H. and Mangasarian, O. L. (1990). Multisurface method of pattern separation for medical
+    diagnosis applied to breast cytology. Proceedings of the National Academy of Sciences 87, 9193-9196.
+
+    Examples
+    --------
+    >>> from adatron.datasets import load_breast_cancer_wisconsin
+    >>> load_breast_cancer_wisconsin().data.shape
+    (683, 9)
+    >>> load_breast_cancer_wisconsin(complete=False).data.shape
+    (699, 9)
+    """
+    classes = ["benign", "malignant"]
+    return _load(
+        "breast_cancer_wisconsin", classes, complete=complete, return_X_y=return_X_y, as_frame=as_frame
+    )
+
+
+def load_ionosphere(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load the radar returns from the ionosphere: 351 rows, 34 features.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Return pandas objects instead of arrays.
+
+    Returns
+    -------
+    Bunch or (X, y)
+        The Bunch has data, target (0 bad, 1 good), feature_names, target_names, DESCR, filename and frame.
+
+    References
+    ----------
+    Sigillito, V. G., Wing, S. P., Hutton, L. V. and Baker, K. B. (1989). Classification of radar returns from
+    the ionosphere using neural networks. Johns Hopkins APL Technical Digest 10, 262-266.
+
+    Examples
+    --------
+    The customary split: the first 200 rows train.
+
+    >>> from adatron.datasets import load_ionosphere
+    >>> X, y = load_ionosphere(return_X_y=True)
+    >>> X.shape, int(y[:200].sum()), int(y[200:].sum())
+    ((351, 34), 101, 124)
+    """
+    return _load("ionosphere", ["bad", "good"], return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_pima(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load the Pima Indians diabetes data: 768 rows, 8 features.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Return pandas objects instead of arrays.
+
+    Returns
+    -------
+    Bunch or (X, y)
+        The Bunch has data, target (0 neg, 1 pos), feature_names, target_names, DESCR, filename and frame.
+
+    References
+    ----------
+    Smith, J. W., Everhart, J. E., Dickson, W. C., Knowler, W. C. and Johannes, R. S. (1988). Using the ADAP
+    learning algorithm to forecast the onset of diabetes mellitus. Proceedings of the Symposium on Computer
+    Applications in Medical Care, 261-265.
+
+    Examples
+    --------
+    >>> from adatron.datasets import load_pima
+    >>> X, y = load_pima(return_X_y=True)
+    >>> X.shape, int(y.sum())
+    ((768, 8), 268)
+    """
+    return _load("pima", ["neg", "pos"], return_X_y=return_X_y, as_frame=as_frame)
+
+
+def _load(
+    name: str, target_names: list[str], *, complete: bool = False, return_X_y: bool, as_frame: bool
+) -> Any:
+    path = files("adatron.datasets") / "data" / f"{name}.csv"
+    header, *rows = csv.reader(path.read_text(encoding="ascii").splitlines())
+    data, target = _to_arrays((row for row in rows if not (complete and "" in row)), target_names)
+    bunch = Bunch(
+        data=data,
+        target=target,
+        frame=None,
+        feature_names=header[:-1],
+        target_names=list(target_names),
+        DESCR=_describe(name),
+        filename=str(path),
+    )
+    if as_frame:
+        _convert_to_pandas(bunch)
+    return (bunch.data, bunch.target) if return_X_y else bunch
+
+
+def _to_arrays(
+    rows: Iterable[list[str]], target_names: list[str]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    rows = list(rows)
+    data = np.array([[float(field or "nan") for field in row[:-1]] for row in rows])
+    return data, np.array([target_names.index(row[-1]) for row in rows], dtype=np.int64)
+
+
+def _describe(name: str) -> str:
+    readme = (files("adatron.datasets") / "data" / "README.md").read_text(encoding="utf-8")
+    sections = readme.split("\n## ")[1:]
+    return next(section for section in sections if section.startswith(f"{name}.csv"))
+
+
+def _convert_to_pandas(bunch: Bunch) -> None:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "as_frame=True needs pandas: install it (pip install pandas), or use as_frame=False for arrays."
+        ) from error
+    bunch.data = pd.DataFrame(bunch.data, columns=bunch.feature_names)
+    bunch.target = pd.Series(bunch.target, name="target")
+    bunch.frame = pd.concat([bunch.data, bunch.target], axis=1)
+
+
+def _half_split() -> tuple[NDArray[Any], ...]:
+    X, y = load_sonar(return_X_y=True)
+    return tuple(train_test_split(X, y, test_size=0.5, stratify=y, random_state=_HALF_SPLIT_SEED))
+
+
+def _find_original_sonar() -> Path | None:
+    directory = os.environ.get("ADATRON_DATA")
+    path = Path(directory) / "sonar" / "sonar.csv.gz" if directory else None
+    if path is not None and path.is_file():
+        return path
+    warnings.warn(
+        "split='aspect': sonar/sonar.csv.gz was not found, so this is the seeded half split instead. "
+        "Set the environment variable ADATRON_DATA to the directory that has it, or use split='half'.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return None
+
+
+def _aspect_split(path: Path) -> tuple[NDArray[Any], ...]:
+    with gzip.open(path, "rt", encoding="ascii") as stream:
+        _, *rows = csv.reader(stream)
+    in_train = np.array([row[1] == "train" for row in rows])
+    X, y = _to_arrays((row[2:] for row in rows), _SONAR_CLASSES)
+    return X[in_train], X[~in_train], y[in_train], y[~in_train]

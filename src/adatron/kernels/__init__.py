@@ -1,0 +1,49 @@
+"""What ``k(x, z)`` is: small frozen objects that know nothing of data or training.
+
+A kernel is called with two sets of rows and gives the matrix of their values. Kernels add,
+multiply and rise to powers, and their traits follow along:
+
+>>> import numpy as np
+>>> from adatron.kernels import Gaussian, Polynomial
+>>> k = Gaussian.of_width(2.0) * Polynomial(degree=2)
+>>> k(np.zeros((1, 2)), np.ones((1, 2))).round(4)
+array([[0.7788]])
+>>> k.traits
+Traits(psd=True, nonnegative=True, unit_diagonal=False)
+
+Any function of two sets of rows becomes a kernel, with its answers checked:
+
+>>> from adatron.kernels import CallableKernel
+>>> CallableKernel(lambda X, Z: X @ Z.T)(np.eye(2), np.eye(2))
+array([[1., 0.],
+       [0., 1.]])
+"""
+
+from adatron.kernels.base import Kernel, Power, Product, Sum, Traits
+from adatron.kernels.mercer import is_indefinite, smallest_eigenvalue
+from adatron.kernels.standard import (
+    CallableKernel,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
+
+__all__ = [
+    "CallableKernel",
+    "Gaussian",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Power",
+    "Precomputed",
+    "Product",
+    "Sigmoid",
+    "Sum",
+    "Traits",
+    "is_indefinite",
+    "smallest_eigenvalue",
+]

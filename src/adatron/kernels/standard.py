@@ -1,0 +1,193 @@
+"""The kernels of the documents and of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from adatron.exceptions import KernelError
+from adatron.kernels.base import Kernel, Traits, inner_products, squared_norms
+
+__all__ = ["CallableKernel", "Gaussian", "Laplacian", "Linear", "Polynomial", "Precomputed", "Sigmoid"]
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """``k(x, z) = ⟨x, z⟩``."""
+
+    traits = Traits(psd=True)
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        return inner_products(X, Z)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return squared_norms(X)
+
+
+@dataclass(frozen=True)
+class Gaussian(Kernel):
+    """``k(x, z) = exp(−gamma |x − z|²)``; ``gamma = 1/(2σ²)``.
+
+    Examples
+    --------
+    >>> from adatron.kernels import Gaussian
+    >>> Gaussian.of_width(1.0)
+    Gaussian(gamma=0.5)
+    """
+
+    gamma: float = 1.0
+    traits = Traits(psd=True, nonnegative=True, unit_diagonal=True)
+
+    def __post_init__(self) -> None:
+        check_positive("gamma", self.gamma)
+
+    @classmethod
+    def of_width(cls, sigma: float) -> Gaussian:
+        """The Gaussian of width σ, as the documents write it."""
+        check_positive("sigma", sigma)
+        return cls(gamma=1.0 / (2.0 * sigma * sigma))
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        X, Z = _centred(X, Z)
+        distances = inner_products(X, Z)
+        distances *= -2.0
+        distances += squared_norms(X)[:, None]
+        distances += squared_norms(Z)[None, :]
+        np.maximum(distances, 0.0, out=distances)  # keeps NaN, so overflow is still seen
+        if X is Z:
+            np.fill_diagonal(distances, 0.0)
+        distances *= -self.gamma
+        return np.exp(distances, out=distances)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return np.ones(X.shape[0])
+
+
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """``k(x, z) = exp(−gamma |x − z|₁)``."""
+
+    gamma: float = 1.0
+    traits = Traits(psd=True, nonnegative=True, unit_diagonal=True)
+
+    def __post_init__(self) -> None:
+        check_positive("gamma", self.gamma)
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        from sklearn.metrics.pairwise import manhattan_distances
+
+        return np.exp(-self.gamma * manhattan_distances(X, Z))
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return np.ones(X.shape[0])
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """``k(x, z) = (gamma ⟨x, z⟩ + coef0) ** degree``; the documents' has gamma = coef0 = 1."""
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("gamma", self.gamma)
+
+    @property
+    def traits(self) -> Traits:  # type: ignore[override]
+        return Traits(psd=self.coef0 >= 0.0, nonnegative=self.degree % 2 == 0)
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        return self._of(inner_products(X, Z))
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return self._of(squared_norms(X))
+
+    def _of(self, products: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):  # infinite values are reported with their rows
+            return (self.gamma * products + self.coef0) ** self.degree
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """``k(x, z) = tanh(gamma ⟨x, z⟩ + coef0)``; not positive semi-definite in general."""
+
+    gamma: float = 1.0
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_positive("gamma", self.gamma)
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        return np.tanh(self.gamma * inner_products(X, Z) + self.coef0)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return np.tanh(self.gamma * squared_norms(X) + self.coef0)
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """The rows of `X` are rows of the kernel matrix already; `Z` only counts its columns."""
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return np.asarray(X.diagonal(), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class CallableKernel(Kernel):
+    """A function ``function(X, Z)`` that returns the matrix of kernel values."""
+
+    function: Callable[[Any, Any], Any]
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__name__", repr(self.function))
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        expected = (X.shape[0], Z.shape[0])
+        try:
+            values = self.function(X, Z)
+        except Exception as error:
+            where = f"kernel(X[0:{expected[0]}], Z[0:{expected[1]}])"
+            raise KernelError(f"kernel function {self.name!r} failed in {where}: {error}") from error
+        return self._checked(values, expected)
+
+    def _checked(self, values: Any, expected: tuple[int, int]) -> np.ndarray:
+        try:
+            array = np.asarray(values)
+            if not np.isrealobj(array):
+                raise TypeError(f"complex values of dtype {array.dtype}")
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise KernelError(f"kernel function {self.name!r} must return numbers: {error}") from error
+        if array.shape != expected:
+            raise KernelError(
+                f"kernel function {self.name!r} returned shape {array.shape}, expected {expected}: "
+                "one row for each row of its first argument, one column for each row of its second"
+            )
+        return array
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        chunks = [self(X[i : i + 64], X[i : i + 64]).diagonal() for i in range(0, X.shape[0], 64)]
+        return np.concatenate(chunks)
+
+
+def _centred(X: Any, Z: Any) -> tuple[Any, Any]:
+    """Move the origin into the data: |x − z|² loses fewer digits to cancellation."""
+    if sparse.issparse(X) or sparse.issparse(Z):
+        return X, Z
+    centre = Z.mean(axis=0)
+    moved = Z - centre
+    return (moved if X is Z else X - centre), moved
+
+
+def check_positive(name: str, value: float) -> None:
+    if not (np.isfinite(value) and value > 0.0):
+        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")

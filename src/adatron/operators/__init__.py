@@ -1,0 +1,30 @@
+"""The kernel matrix as something that multiplies, dense or evaluated on demand.
+
+>>> import numpy as np
+>>> from adatron.kernels import Gaussian
+>>> from adatron.operators import choose_operator
+>>> X = np.arange(6.0).reshape(3, 2)
+>>> choice = choose_operator(Gaussian(gamma=0.1), X, cache_size="auto")
+>>> choice.reason
+'dense: the 3 × 3 kernel matrix takes 0.0 MB'
+>>> choice.gram.diagonal()
+array([1., 1., 1.])
+
+Every operator answers the same four methods (`GramOperator`), so solvers do not know which one they have.
+"""
+
+from adatron.operators.blocked import BlockedGram
+from adatron.operators.choose import Choice, choose_operator
+from adatron.operators.dense import DenseGram
+from adatron.operators.memory import available_memory
+from adatron.operators.protocol import GramOperator, Rows
+
+__all__ = [
+    "BlockedGram",
+    "Choice",
+    "DenseGram",
+    "GramOperator",
+    "Rows",
+    "available_memory",
+    "choose_operator",
+]

@@ -1,0 +1,40 @@
+"""The whole kernel matrix in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adatron.operators.protocol import Rows
+
+__all__ = ["DenseGram"]
+
+
+class DenseGram:
+    """A kernel matrix held as one float64 array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.operators import DenseGram
+    >>> gram = DenseGram(np.array([[2.0, 1.0], [1.0, 3.0]]))
+    >>> gram.matmul(np.ones((2, 1))).ravel()
+    array([3., 4.])
+    """
+
+    def __init__(self, K: np.ndarray) -> None:
+        self._K = np.ascontiguousarray(K, dtype=np.float64)
+        self.m = self._K.shape[0]
+
+    def diagonal(self) -> np.ndarray:
+        return self._K.diagonal().copy()
+
+    def matmul(self, V: np.ndarray) -> np.ndarray:
+        return self._K @ V
+
+    def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
+        if cols is None:
+            return self._K[rows]
+        return self._K[rows][:, cols] if isinstance(rows, slice) else self._K[np.ix_(rows, cols)]
+
+    def restrict(self, rows: np.ndarray) -> DenseGram:
+        return DenseGram(self._K[np.ix_(rows, rows)])

@@ -1,0 +1,15 @@
+"""The one quadratic programme, and thin formulations of it.
+
+>>> import numpy as np
+>>> from adatron.operators import DenseGram
+>>> from adatron.problems import classification
+>>> gram = DenseGram(np.eye(3))
+>>> one_vs_rest = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]])  # three problems as columns
+>>> classification(gram, one_vs_rest, np.full(3, np.inf), bias=False).n_columns
+3
+"""
+
+from adatron.problems.classification import classification
+from adatron.problems.dual import DualProblem
+
+__all__ = ["DualProblem", "classification"]

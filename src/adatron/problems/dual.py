@@ -1,0 +1,83 @@
+"""The one quadratic programme behind every estimator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from adatron.operators import GramOperator
+
+__all__ = ["DualProblem"]
+
+
+@dataclass(frozen=True)
+class DualProblem:
+    """Maximise ``pᵀα − ½ (y∘α)ᵀ K (y∘α)`` subject to ``0 ≤ α ≤ upper`` and perhaps ``yᵀα = 0``.
+
+    B problems that share one kernel matrix stand side by side as columns.
+
+    Parameters
+    ----------
+    gram : GramOperator
+        The kernel matrix K, m × m.
+    y : array of shape (m, B)
+        Signs −1 or +1.
+    p : array of shape (m, B)
+        Linear term; 1 for classification.
+    upper : array of shape (m, B)
+        Upper bounds; ``inf`` is a hard margin, 0 leaves a point out.
+    equality : float or None
+        0.0 fits a bias, None does not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.operators import DenseGram
+    >>> from adatron.problems import DualProblem
+    >>> one = np.ones((2, 1))
+    >>> problem = DualProblem(DenseGram(np.eye(2)), np.array([[1.0], [-1.0]]), one, one, equality=0.0)
+    >>> problem.m, problem.n_columns
+    (2, 1)
+    """
+
+    gram: GramOperator
+    y: np.ndarray
+    p: np.ndarray
+    upper: np.ndarray
+    equality: float | None = None
+
+    def __post_init__(self) -> None:
+        shape = self.y.shape
+        if len(shape) != 2 or shape[0] != self.gram.m:
+            raise ValueError(f"y must have shape ({self.gram.m}, B), got {shape}")
+        for name in ("p", "upper"):
+            if getattr(self, name).shape != shape:
+                raise ValueError(f"{name} must have the shape {shape} of y, got {getattr(self, name).shape}")
+        if self.equality not in (None, 0.0):
+            raise ValueError(f"equality must be None or 0.0, got {self.equality!r}")
+        for name in ("y", "p", "upper"):  # columns contiguous, for the compiled sweeps
+            object.__setattr__(self, name, np.asfortranarray(getattr(self, name), dtype=np.float64))
+
+    @property
+    def m(self) -> int:
+        return self.y.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        return self.y.shape[1]
+
+    @property
+    def has_bias(self) -> bool:
+        return self.equality is not None
+
+    @cached_property
+    def diagonal(self) -> np.ndarray:
+        """K_ii, with zeros (a point at the origin of feature space) raised to rounding level."""
+        diagonal = self.gram.diagonal()
+        return np.maximum(diagonal, np.finfo(float).eps * diagonal.max())
+
+    def columns(self, which: np.ndarray | list[int]) -> DualProblem:
+        """The problems in some of the columns."""
+        return DualProblem(self.gram, self.y[:, which], self.p[:, which], self.upper[:, which], self.equality)

@@ -1,0 +1,30 @@
+"""One algorithm of the documents = one small file: a state, ``init`` and ``epoch``.
+
+>>> import numpy as np
+>>> from adatron.operators import DenseGram
+>>> from adatron.problems import classification
+>>> from adatron.solvers import SOLVERS
+>>> problem = classification(DenseGram(np.eye(2)), np.array([1, -1]), np.full(2, np.inf), bias=False)
+>>> solver = SOLVERS["adatron"]()
+>>> state = solver.epoch(problem, solver.init(problem), pause=lambda: None)
+>>> state.alpha.ravel()
+array([1., 1.])
+
+The loop, the clock and the stopping rule are `adatron.solving`'s. To add an algorithm: its file
+here, a line in `SOLVERS`, its naive twin in ``tests/reference``, its document's experiments.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from adatron.solvers.base import Pause, Solver, State, take_columns
+from adatron.solvers.kernel_adatron import KernelAdatron
+from adatron.solvers.secant_adatron import SecantAdatron
+
+__all__ = ["SOLVERS", "KernelAdatron", "Pause", "SecantAdatron", "Solver", "State", "take_columns"]
+
+SOLVERS: dict[str, Callable[..., Any]] = {
+    "auto": KernelAdatron,
+    "adatron": KernelAdatron,
+    "adatron-secant": SecantAdatron,
+}

@@ -1,0 +1,116 @@
+"""Kernel-Adatron: Campbell & Cristianini 1998, sections 3.1 and 3.2.
+
+One point at a time, in order, each seeing the latest α::
+
+    α_i ← clip(α_i + η_i (p_i − y_i (f_i + λ)), 0, u_i)
+
+``η_i = 1/K_ii`` is the exact optimum of one variable; any ``0 < η_i K_ii < 2`` converges.
+Without a bias λ = 0. With one, λ is its estimate and the sweep also feels ``ω = Σ y_i α_i``
+through an augmented Lagrangian: it sees the bias ``λ + cω``, and λ ← λ + cω after each epoch.
+The document's own search for λ, a secant, is in `secant_adatron`; it can diverge, this does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from adatron.compiled import compiled
+from adatron.problems import DualProblem
+from adatron.solvers.base import Pause, empty_state_arrays, sweep
+
+__all__ = ["AdatronState", "KernelAdatron", "adatron_sweep", "learning_rates"]
+
+
+class AdatronState(NamedTuple):
+    alpha: np.ndarray  # (m, B)
+    f: np.ndarray  # (m, B): K (y∘α)
+    bias: np.ndarray  # (B,): λ
+    omega: np.ndarray  # (B,): ω = yᵀα
+    penalty: np.ndarray  # (B,): c
+
+
+@dataclass(frozen=True)
+class KernelAdatron:
+    """Kernel-Adatron with a bias that cannot diverge.
+
+    Parameters
+    ----------
+    learning_rate : float or "auto"
+        η; "auto" is 1/K_ii for each point.
+    """
+
+    learning_rate: float | str = "auto"
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> AdatronState:
+        learning_rates(problem, self.learning_rate)  # an impossible rate is an error before any work
+        alpha, f = empty_state_arrays(problem, alpha)
+        columns = problem.n_columns
+        everywhere = np.ones_like(alpha, dtype=bool)
+        penalty = _penalty(problem, everywhere) if problem.has_bias else np.zeros(columns)
+        return AdatronState(alpha, f, np.zeros(columns), (problem.y * alpha).sum(axis=0), penalty)
+
+    def epoch(self, problem: DualProblem, state: AdatronState, pause: Pause) -> AdatronState:
+        """Visit every point once, then move the bias by what ω asks for."""
+        adatron_sweep(problem, state, self.learning_rate, pause)
+        if problem.has_bias:
+            state.omega[:] = (problem.y * state.alpha).sum(axis=0)
+            state.bias[:] += state.penalty * state.omega
+            free = (state.alpha > 0.0) & (state.alpha < problem.upper)
+            state.penalty[:] = _penalty(problem, free)
+        return state
+
+
+def _penalty(problem: DualProblem, free: np.ndarray) -> np.ndarray:
+    """``c = 1/Σ 1/K_ii`` over the free points: the curvature of the dual along ω."""
+    inverse = 1.0 / problem.diagonal
+    free = np.where(free.any(axis=0), free, True)
+    return 1.0 / np.where(free, inverse[:, None], 0.0).sum(axis=0)
+
+
+def learning_rates(problem: DualProblem, learning_rate: float | str) -> np.ndarray:
+    """η_i of every point."""
+    diagonal = problem.diagonal
+    if isinstance(learning_rate, str):
+        return 1.0 / diagonal
+    largest = float(diagonal.max())
+    if learning_rate * largest >= 2.0:
+        raise ValueError(
+            f"learning_rate={learning_rate!r} is too large: Kernel-Adatron converges only for "
+            f"learning_rate < 2 / max K_ii = {2.0 / largest:.6g}; use less, or 'auto'"
+        )
+    return np.full(problem.m, float(learning_rate))
+
+
+def adatron_sweep(problem: DualProblem, state: AdatronState, learning_rate: float | str, pause: Pause) -> None:
+    """One pass over the points that updates α, f and ω in place."""
+    diagonal = problem.diagonal
+    rates = learning_rates(problem, learning_rate)
+    for first, block in sweep(problem.gram, problem.n_columns, pause):
+        _adatron_tile(
+            first, block, problem.y.T, problem.p.T, problem.upper.T, diagonal, rates,
+            state.alpha.T, state.f.T, state.bias, state.omega, state.penalty,
+        )  # fmt: skip
+
+
+@compiled
+def _adatron_tile(first, block, y, p, upper, diagonal, rates, alpha, f, bias, omega, penalty):
+    n_rows, m = block.shape
+    for r in range(n_rows):
+        i = first + r
+        row = block[r]
+        for b in range(alpha.shape[0]):
+            old = alpha[b, i]
+            gradient = p[b, i] - y[b, i] * (f[b, i] + bias[b] + penalty[b] * omega[b])
+            new = old + rates[i] * gradient / (1.0 + penalty[b] / diagonal[i])
+            new = min(max(new, 0.0), upper[b, i])
+            if new != old:
+                step = y[b, i] * (new - old)
+                alpha[b, i] = new
+                omega[b] += step
+                output = f[b]
+                for j in range(m):
+                    output[j] += step * row[j]

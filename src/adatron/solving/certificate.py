@@ -1,0 +1,132 @@
+"""The one certificate: how far a solution is from optimal, recomputed apart from every solver.
+
+Weak duality: any feasible α bounds the optimum from below by ``D = pᵀα − ½ αᵀQα``, any bias b
+with ``w = Σ α_i y_i φ(x_i)`` bounds it from above by ``P = ½ αᵀQα + Σ u_i max(0, p_i − y_i (f_i + b))``.
+The relative gap is ``(P − D)/max(|P|, |D|)``. With ``yᵀα = 0`` the difference is a sum of
+non-negative terms, one for each point, so it is computed without cancellation::
+
+    P − D = Σ (u_i − α_i) g_i  over g_i > 0   −   Σ α_i g_i  over g_i < 0,    g_i = p_i − y_i (f_i + b)
+
+For a hard margin both sides are scaled to their best, and the true margin lies in
+``[lo, hi] = [min y_i (f_i + b)/‖w‖, ‖w‖/Σα]``; the gap is ``1 − (lo/hi)²``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adatron.problems import DualProblem
+
+__all__ = ["Certificate", "best_bias", "certify", "make_feasible", "measure_gap"]
+
+_NEGLIGIBLE = 1e-8  # multipliers below this part of the largest are dropped before certifying
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A feasible α of one problem with its gap, bias and what they rest on."""
+
+    alpha: np.ndarray
+    f: np.ndarray
+    bias: float
+    bias_interval: tuple[float, float]
+    gap: float
+    primal: float
+    dual: float
+    margin_interval: tuple[float, float]
+
+
+def certify(problem: DualProblem, column: int, alpha: np.ndarray) -> Certificate:
+    """Make α feasible, recompute its outputs from the kernel and measure the gap."""
+    y, upper = problem.y[:, column], problem.upper[:, column]
+    alpha = make_feasible(np.asarray(alpha, dtype=np.float64), y, upper, problem.has_bias)
+    f = problem.gram.matmul((y * alpha)[:, None])[:, 0]
+    return measure_gap(problem, column, alpha, f)
+
+
+def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, has_bias: bool) -> np.ndarray:
+    """Clip α to its box, drop what is negligible and shrink the heavier class until ``yᵀα = 0``."""
+    alpha = np.clip(alpha, 0.0, upper)
+    alpha[alpha < _NEGLIGIBLE * alpha.max(initial=0.0)] = 0.0
+    if has_bias:
+        positive = y > 0.0
+        above, below = alpha[positive].sum(), alpha[~positive].sum()
+        if above > below:
+            alpha[positive] *= below / above
+        elif below > above:
+            alpha[~positive] *= above / below
+    return alpha
+
+
+def measure_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndarray) -> Certificate:
+    """The gap of a feasible α whose outputs are f."""
+    y, p, upper = problem.y[:, column], problem.p[:, column], problem.upper[:, column]
+    present = upper > 0.0
+    hard = bool(np.isinf(upper[present]).any())
+    low, high = best_bias(f, y, p, upper) if problem.has_bias else (0.0, 0.0)
+    bias = 0.5 * (low + high)
+    interval = (min(low, high), max(low, high)) if low <= high else (bias, bias)
+    quadratic = max(_sum(alpha * y * f), 0.0)
+    linear = _sum(p * alpha)
+    outputs = (y * (f + bias))[present]
+    if hard:
+        return _hard(alpha, f, bias, interval, quadratic, linear, outputs / p[present])
+    slack = p[present] - outputs
+    a, u = alpha[present], upper[present]
+    difference = _sum(np.where(slack > 0.0, (u - a) * slack, -a * slack))
+    dual = linear - 0.5 * quadratic
+    primal = dual + difference
+    size = max(abs(primal), abs(dual))
+    gap = difference / size if size > 0.0 else 0.0
+    norm = np.sqrt(quadratic)
+    margin = (float(outputs.min()) / norm, norm / linear) if norm > 0.0 and linear > 0.0 else (0.0, 0.0)
+    return Certificate(alpha, f, bias, interval, float(gap), primal, dual, margin)
+
+
+def _hard(
+    alpha: np.ndarray,
+    f: np.ndarray,
+    bias: float,
+    interval: tuple[float, float],
+    quadratic: float,
+    linear: float,
+    outputs: np.ndarray,
+) -> Certificate:
+    norm = np.sqrt(quadratic)
+    worst = float(outputs.min())
+    if norm == 0.0 or linear <= 0.0:  # α = 0, or w = 0 with α > 0: the hulls of the classes touch
+        return Certificate(alpha, f, bias, interval, 1.0, np.inf, linear, (min(worst, 0.0), 0.0 if linear else np.inf))
+    low, high = worst / norm, norm / linear
+    dual = 0.5 / high**2
+    if low <= 0.0:
+        return Certificate(alpha, f, bias, interval, 1.0, np.inf, dual, (low, high))
+    gap = max((high - low) * (high + low) / high**2, 0.0)
+    return Certificate(alpha, f, bias, interval, gap, 0.5 / low**2, dual, (low, high))
+
+
+def best_bias(f: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray) -> tuple[float, float]:
+    """The ends of the interval of biases that minimise the primal.
+
+    Soft margin: the slope of ``Σ u_i max(0, p_i − y_i (f_i + b))`` in b starts at ``−Σ_{y=+1} u_i``
+    and rises by u_i at each ``y_i p_i − f_i``. Hard margin: half-way between the classes.
+    """
+    present = upper > 0.0
+    turns, weights, positive = (y * p - f)[present], upper[present], y[present] > 0.0
+    if np.isinf(weights).any():
+        return float(turns[positive].max()), float(turns[~positive].min())
+    order = np.argsort(turns, kind="stable")
+    risen = np.cumsum(weights[order])
+    needed = weights[positive].sum()
+    slack = 1e-12 * risen[-1]
+    first = int(np.searchsorted(risen, needed - slack))
+    last = int(np.searchsorted(risen, needed + slack, side="right"))
+    turns = turns[order]
+    first, last = min(first, len(turns) - 1), min(last, len(turns) - 1)
+    return float(turns[first]), float(turns[last])
+
+
+def _sum(values: np.ndarray) -> float:
+    """A sum in extended precision."""
+    return float(np.sum(values, dtype=np.longdouble))

@@ -1,0 +1,40 @@
+"""Why a fit ended."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["Status"]
+
+
+class Status(str, Enum):
+    """The reason a fit ended; ``sentence`` says it in words.
+
+    Examples
+    --------
+    >>> from adatron.solving import Status
+    >>> print(Status.MAX_ITER, "—", Status.MAX_ITER.sentence)
+    max_iter — the epochs allowed by max_iter ran out
+    >>> Status.CONVERGED == "converged"
+    True
+    """
+
+    CONVERGED = "converged", "the relative duality gap fell below tol"
+    MAX_ITER = "max_iter", "the epochs allowed by max_iter ran out"
+    TIME_LIMIT = "time_limit", "time_limit was reached"
+    STOPPED = "stopped", "a callback or the user stopped the fit"
+    DIVERGED = "diverged", "the iteration diverged"
+    NOT_SEPARABLE = "not_separable", "the classes cannot be separated with this kernel"
+    INDEFINITE_KERNEL = "indefinite_kernel", "the kernel is not positive semi-definite, so no gap certifies the fit"
+    PRECISION_LIMIT = "precision_limit", "tol is below what float64 arithmetic can certify on this problem"
+
+    sentence: str
+
+    def __new__(cls, value: str, sentence: str) -> Status:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.sentence = sentence
+        return member
+
+    def __str__(self) -> str:
+        return str(self.value)
