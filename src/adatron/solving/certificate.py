@@ -80,7 +80,7 @@ def measure_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndar
     primal = dual + difference
     size = max(abs(primal), abs(dual))
     gap = difference / size if size > 0.0 else 0.0
-    norm = np.sqrt(quadratic)
+    norm = float(np.sqrt(quadratic))
     margin = (float(outputs.min()) / norm, norm / linear) if norm > 0.0 and linear > 0.0 else (0.0, 0.0)
     return Certificate(alpha, f, bias, interval, float(gap), primal, dual, margin)
 
@@ -94,7 +94,7 @@ def _hard(
     linear: float,
     outputs: np.ndarray,
 ) -> Certificate:
-    norm = np.sqrt(quadratic)
+    norm = float(np.sqrt(quadratic))
     worst = float(outputs.min())
     if norm == 0.0 or linear <= 0.0:  # α = 0, or w = 0 with α > 0: the hulls of the classes touch
         return Certificate(alpha, f, bias, interval, 1.0, np.inf, linear, (min(worst, 0.0), 0.0 if linear else np.inf))

@@ -1,0 +1,12 @@
+"""Estimators in the manner of scikit-learn: validate once, choose an operator, solve, store.
+
+>>> from adatron.estimators import SVC
+>>> from adatron.datasets import make_parity
+>>> X, y = make_parity(3)
+>>> SVC(C=float("inf"), gamma=1.0).fit(X, y).predict(X[:4]).tolist() == y[:4].tolist()
+True
+"""
+
+from adatron.estimators.svc import SVC
+
+__all__ = ["SVC"]

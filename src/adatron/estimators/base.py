@@ -1,0 +1,197 @@
+"""What every kernel estimator shares: how a fit runs, ends, is interrupted and predicts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from adatron.estimators.callback_bridge import FitTasks
+from adatron.estimators.parameters import closest_name
+from adatron.kernels import Kernel, Precomputed
+from adatron.solving import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Status, rounds
+
+__all__ = ["FitPlan", "KernelMachine", "DEFAULT_MAX_ITER"]
+
+DEFAULT_MAX_ITER = 100_000
+_PREDICT_BLOCK = 4_000_000  # kernel values evaluated at a time
+
+
+@dataclass
+class FitPlan:
+    """The runs of a fit and what their solutions are turned into attributes with."""
+
+    X: Any
+    rows: np.ndarray  # of the user's X that take part
+    kernel: Kernel
+    runs: list[Run]
+    time_limit: float | None
+    n_threads: int
+    began: float = field(default_factory=monotonic)
+    extras: dict[str, Any] = field(default_factory=dict)
+
+    def rounds(self) -> Iterator[list[EpochRecord]]:
+        remaining = None if self.time_limit is None else self.time_limit - (monotonic() - self.began)
+        return rounds(self.runs, time_limit=remaining, n_threads=self.n_threads)
+
+    def end(self, status: Status) -> None:
+        for run in self.runs:
+            run.end(status)
+
+    def solutions(self) -> list[DualSolution]:
+        return [solution for run in self.runs for solution in run.snapshot()]
+
+
+class KernelMachine(CallbackSupportMixin, BaseEstimator):
+    """Base of the estimators; a subclass gives ``_plan`` and ``_attributes``."""
+
+    def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
+        raise NotImplementedError
+
+    def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        with _unfitted_on_error(self):
+            plan = self._plan(X, y, sample_weight)
+            limit = None if self.max_iter == -1 else plan.runs[0].max_iter
+            tasks = FitTasks(self, X, y, sample_weight, limit)
+            say = _narrator(self.verbose)
+            say(plan.extras.get("reason", ""))
+            try:
+                for records in plan.rounds():
+                    say(records)
+                    if tasks.round_ended(lambda: self._attributes(plan, plan.solutions())):
+                        plan.end(Status.STOPPED)
+            except KeyboardInterrupt:
+                plan.end(Status.STOPPED)
+                self._store(plan)
+                raise
+            self._store(plan)
+            tasks.ended(lambda: self._attributes(plan, plan.solutions()))
+            say(f"{self.status_}: relative duality gap {self.duality_gap_:.3g}")
+            _warn_unless_converged(self)
+
+    def _iter_fit(self, X: Any, y: Any, sample_weight: Any) -> Iterator[EpochRecord]:
+        with _unfitted_on_error(self):
+            plan = self._plan(X, y, sample_weight)
+            for records in plan.rounds():
+                vars(self).update(self._attributes(plan, plan.solutions()))
+                yield from records
+            self._store(plan)
+
+    def _store(self, plan: FitPlan) -> None:
+        vars(self).update(self._attributes(plan, plan.solutions()))
+
+    def _kernel_values(self, X: Any, weigh: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """``weigh(k(X, support vectors))``, evaluated in blocks of rows."""
+        vectors = self.support_vectors_
+        size = max(1, _PREDICT_BLOCK // max(len(self.support_), 1))
+        parts = [
+            weigh(self._kernel_block(X[start : start + size], vectors))
+            for start in range(0, max(X.shape[0], 1), size)
+        ]
+        result = np.concatenate(parts)
+        if not np.isfinite(result).all():
+            row = int(np.argwhere(~np.isfinite(result))[0][0])
+            raise ValueError(f"the kernel overflows at row {row} of X; scale X as in training")
+        return result
+
+    def _kernel_block(self, X: Any, vectors: Any) -> np.ndarray:
+        if isinstance(self._kernel, Precomputed):
+            K = X[:, self.support_]
+            return K.toarray() if sparse.issparse(K) else K
+        if len(self.support_) == 0:
+            return np.zeros((X.shape[0], 0))
+        if sparse.issparse(X) and not sparse.issparse(vectors):
+            X = X.toarray()
+        elif sparse.issparse(vectors) and not sparse.issparse(X):
+            X = sparse.csr_array(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._kernel(X, vectors)
+
+    def set_params(self, **params: Any) -> KernelMachine:
+        """Set parameters; an unknown name is an error that suggests the nearest one."""
+        names = list(self.get_params(deep=False))
+        for name in params:
+            if name.split("__")[0] not in names:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}"
+                    f"{closest_name(name, names)} Valid parameters are: {names!r}."
+                )
+        return super().set_params(**params)
+
+
+def summary_attributes(solutions: list[DualSolution]) -> dict[str, Any]:
+    """The attributes that say how a fit went."""
+    worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap))
+    history: dict[str, list] = {name: [] for name in ("problem", *HISTORY_FIELDS)}
+    for number, solution in enumerate(solutions):
+        for row in solution.trace:
+            for name, value in zip(history, (number, *row), strict=True):
+                history[name].append(value)
+    return {
+        "n_iter_": np.array([s.n_iter for s in solutions], dtype=np.int32),
+        "duality_gap_": float(max(s.gap for s in solutions)),
+        "status_": worst.status,
+        "converged_": worst.status is Status.CONVERGED,
+        "fit_status_": 0 if worst.status is Status.CONVERGED else 1,
+        "bias_interval_": np.array([s.bias_interval for s in solutions]),
+        "history_": history,
+    }
+
+
+@contextmanager
+def _unfitted_on_error(estimator: Any) -> Iterator[None]:
+    """A fit that fails leaves nothing behind; one that is interrupted keeps what it has."""
+    try:
+        yield
+    except Exception:
+        fitted = [n for n in vars(estimator) if n.endswith("_") and not n.startswith("_")]
+        for name in [*fitted, "_kernel"]:
+            vars(estimator).pop(name, None)
+        raise
+
+
+def _warn_unless_converged(estimator: Any) -> None:
+    if estimator.converged_ or estimator.status_ is Status.STOPPED:
+        return
+    advice = {
+        Status.MAX_ITER: "raise max_iter or tol, or scale X",
+        Status.TIME_LIMIT: "raise time_limit or tol",
+        Status.DIVERGED: "lower learning_rate, or use solver='adatron'",
+        Status.INDEFINITE_KERNEL: "use a positive semi-definite kernel such as 'rbf'",
+        Status.PRECISION_LIMIT: "raise tol, or scale X",
+    }[estimator.status_]
+    warnings.warn(
+        f"{type(estimator).__name__} did not converge: {estimator.status_.sentence}. It reached a relative "
+        f"duality gap of {estimator.duality_gap_:.3g} (tol={estimator.tol:g}); {advice}.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
+
+
+def _narrator(verbose: Any) -> Callable[[Any], None]:
+    """Print what happens when `verbose`: the operator, epochs 1, 2, 5, 10, 20, …, the end."""
+    shown = {n * 10**k for n in (1, 2, 5) for k in range(7)}
+
+    def say(news: Any) -> None:
+        if isinstance(news, str):
+            print(f"[adatron] {news}")
+        elif news and news[0].epoch in shown:
+            worst = max(news, key=lambda record: record.violation)
+            print(
+                f"[adatron] epoch {worst.epoch}: {len(news)} problem(s), objective {worst.objective:.6g}, "
+                f"margin {worst.margin:.6g}, violation {worst.violation:.3g}"
+            )
+
+    return say if verbose else lambda news: None

@@ -1,0 +1,144 @@
+"""From the parameters of an estimator and its data to a checked kernel."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from adatron.estimators.parameters import check_choice, check_integer, check_number
+from adatron.exceptions import KernelError, KernelWarning
+from adatron.kernels import (
+    CallableKernel,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    is_indefinite,
+)
+from adatron.operators import GramOperator
+
+__all__ = ["KERNELS", "check_precomputed", "inspect_gram", "kernel_from", "probe_callable"]
+
+KERNELS = ["linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"]
+_SAMPLE = 500
+
+
+def kernel_from(estimator: Any, X: Any, weights: np.ndarray) -> Kernel:
+    """The kernel object that ``kernel``, ``gamma``, ``degree`` and ``coef0`` describe."""
+    kernel = estimator.kernel
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return CallableKernel(kernel)
+    name = check_choice("kernel", kernel, KERNELS)
+    if name == "linear":
+        return Linear()
+    if name == "precomputed":
+        return Precomputed()
+    gamma = _gamma(estimator.gamma, X, weights)
+    if name == "rbf":
+        return Gaussian(gamma)
+    if name == "laplacian":
+        return Laplacian(gamma)
+    coef0 = float(estimator.coef0)
+    if not np.isfinite(coef0):
+        raise ValueError(f"coef0 must be a finite number, got {estimator.coef0!r}")
+    if name == "sigmoid":
+        return Sigmoid(gamma, coef0)
+    degree = check_integer("degree", estimator.degree, at_least=1, allowed="an integer >= 1")
+    return Polynomial(degree, gamma, coef0)
+
+
+def _gamma(gamma: Any, X: Any, weights: np.ndarray) -> float:
+    if not isinstance(gamma, str):
+        return check_number("gamma", gamma, allowed="'scale', 'auto' or a finite number > 0")
+    check_choice("gamma", gamma, ["scale", "auto"])
+    n_features = X.shape[1]
+    if gamma == "auto":
+        return 1.0 / n_features
+    variance = _weighted_variance(X, weights)
+    if variance * n_features > np.finfo(float).tiny:
+        return 1.0 / (n_features * variance)
+    warnings.warn("X has zero variance, so gamma='scale' is taken as 1.0", KernelWarning, stacklevel=5)
+    return 1.0
+
+
+def _weighted_variance(X: Any, weights: np.ndarray) -> float:
+    """Variance of all entries of X, a row of weight 2 counting as two rows."""
+    share = weights / weights.max()
+    share = share / (share.sum() * X.shape[1])
+    if sparse.issparse(X):
+        mean = float(share @ np.asarray(X.sum(axis=1)).ravel())
+        return max(float(share @ np.asarray(X.multiply(X).sum(axis=1)).ravel()) - mean**2, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(share @ X.sum(axis=1))
+        variance = float(share @ np.square(X - mean).sum(axis=1))
+    if not np.isfinite(variance):
+        raise KernelError("the variance of X overflows float64; scale X (e.g. with StandardScaler)")
+    return variance
+
+
+def check_precomputed(K: Any) -> np.ndarray:
+    """A symmetric float64 kernel matrix."""
+    K = K.toarray() if sparse.issparse(K) else K
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' needs the square matrix of kernel values of the training rows, "
+            f"got shape {K.shape}"
+        )
+    difference = np.abs(K - K.T)
+    i, j = np.unravel_index(int(difference.argmax()), K.shape)
+    if difference[i, j] > 1e-12 * np.abs(K).max():
+        raise ValueError(
+            f"the precomputed kernel matrix is not symmetric: K[{i}, {j}] = {K[i, j]} but "
+            f"K[{j}, {i}] = {K[j, i]} (largest difference {difference[i, j]:.3g}); pass (K + K.T) / 2"
+        )
+    return K if difference[i, j] == 0.0 else 0.5 * (K + K.T)
+
+
+def probe_callable(kernel: Kernel, X: Any) -> None:
+    """Warn when a kernel function does not give the same values twice, or is not symmetric."""
+    if not isinstance(kernel, CallableKernel) or X.shape[0] < 2:
+        return
+    first, again = kernel(X[:2], X[:2]), kernel(X[:2], X[:2])
+    scale = 1e-10 * max(float(np.abs(first).max()), 1e-300)
+    if np.abs(first - again).max() > scale:
+        _warn(f"kernel function {kernel.name!r} is not deterministic: two calls differ")
+    elif np.abs(first - first.T).max() > scale:
+        _warn(f"kernel function {kernel.name!r} is not symmetric: k(x, z) differs from k(z, x)")
+
+
+def inspect_gram(gram: GramOperator, kernel: Kernel) -> bool:
+    """Refuse a vanishing kernel, warn of a suspicious one; whether it is indefinite."""
+    rows = np.unique(np.linspace(0, gram.m - 1, min(gram.m, _SAMPLE)).astype(int))
+    diagonal = gram.diagonal()
+    if isinstance(kernel, CallableKernel) and diagonal.min() < 0.0:
+        raise KernelError(f"kernel function {kernel.name!r} gives negative values k(x, x) = {diagonal.min()}")
+    sample = gram.block(rows, rows)
+    if not np.any(diagonal) and not np.any(sample):
+        raise KernelError("the kernel is numerically zero for all rows of X; scale X")
+    _warn_if_degenerate(sample)
+    if kernel.traits.psd or not is_indefinite(sample):
+        return False
+    return True
+
+
+def _warn_if_degenerate(sample: np.ndarray) -> None:
+    if len(sample) < 3:
+        return
+    off_diagonal = sample[~np.eye(len(sample), dtype=bool)]
+    size = float(np.abs(sample).max())
+    if np.abs(off_diagonal).max() <= 1e-12 * size:
+        _warn("the kernel matrix is numerically the identity: no two points are similar; decrease gamma")
+    elif np.ptp(sample) <= 1e-12 * size:
+        _warn("the kernel matrix is numerically constant: all points look alike; increase gamma or scale X")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, KernelWarning, stacklevel=6)

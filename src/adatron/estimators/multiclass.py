@@ -1,0 +1,100 @@
+"""Many classes as several two-class problems, in scikit-learn's conventions.
+
+Two classes are one problem whose positive side is ``classes_[1]``. One-vs-one takes every pair
+i < j with class i positive; one-vs-rest takes every class against the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+__all__ = ["Layout"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the problems of a fit map to classes.
+
+    Examples
+    --------
+    >>> from adatron.estimators.multiclass import Layout
+    >>> Layout(n_classes=3, strategy="ovo").pairs
+    [(0, 1), (0, 2), (1, 2)]
+    """
+
+    n_classes: int
+    strategy: str  # "ovo" or "ovr"
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        return list(combinations(range(self.n_classes), 2))
+
+    @property
+    def is_binary(self) -> bool:
+        return self.n_classes == 2
+
+    @property
+    def is_pairwise(self) -> bool:
+        return self.strategy == "ovo" and not self.is_binary
+
+    def signs(self, codes: np.ndarray) -> np.ndarray:
+        """Labels ±1 of problems on all rows, one column each (two classes, or one-vs-rest)."""
+        if self.is_binary:
+            return np.where(codes == 1, 1.0, -1.0)[:, None]
+        return np.where(codes[:, None] == np.arange(self.n_classes), 1.0, -1.0)
+
+    def pair_rows(self, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Rows and labels ±1 of every pair of classes."""
+        result = []
+        for i, j in self.pairs:
+            rows = np.flatnonzero((codes == i) | (codes == j))
+            result.append((rows, np.where(codes[rows] == i, 1.0, -1.0)))
+        return result
+
+    def to_dual_coef(self, coefficients: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """``dual_coef_`` from the coefficients (n_SV, n_problems) of support vectors of classes `codes`."""
+        if not self.is_pairwise:
+            return np.ascontiguousarray(coefficients.T)
+        dual_coef = np.zeros((self.n_classes - 1, len(codes)))
+        for problem, (i, j) in enumerate(self.pairs):
+            dual_coef[j - 1, codes == i] = coefficients[codes == i, problem]
+            dual_coef[i, codes == j] = coefficients[codes == j, problem]
+        return dual_coef
+
+    def to_coefficients(self, dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:
+        """The inverse of `to_dual_coef`."""
+        if not self.is_pairwise:
+            return dual_coef.T
+        codes = np.repeat(np.arange(self.n_classes), n_support)
+        coefficients = np.zeros((len(codes), len(self.pairs)))
+        for problem, (i, j) in enumerate(self.pairs):
+            coefficients[codes == i, problem] = dual_coef[j - 1, codes == i]
+            coefficients[codes == j, problem] = dual_coef[i, codes == j]
+        return coefficients
+
+    def vote(self, decisions: np.ndarray) -> np.ndarray:
+        """Index of the winning class from the decisions of all problems."""
+        if self.is_binary:
+            return (decisions[:, 0] > 0.0).astype(int)
+        return (self._votes(decisions) if self.is_pairwise else decisions).argmax(axis=1)
+
+    def one_per_class(self, decisions: np.ndarray) -> np.ndarray:
+        """Decisions (n, n_classes): votes, with the summed confidences as tie-breaker."""
+        if not self.is_pairwise:
+            return decisions
+        confidence = np.zeros((len(decisions), self.n_classes))
+        for problem, (i, j) in enumerate(self.pairs):
+            confidence[:, i] += decisions[:, problem]
+            confidence[:, j] -= decisions[:, problem]
+        return self._votes(decisions) + confidence / (3.0 * (np.abs(confidence) + 1.0))
+
+    def _votes(self, decisions: np.ndarray) -> np.ndarray:
+        votes = np.zeros((len(decisions), self.n_classes))
+        for problem, (i, j) in enumerate(self.pairs):
+            won = decisions[:, problem] > 0.0
+            votes[:, i] += won
+            votes[:, j] += ~won
+        return votes

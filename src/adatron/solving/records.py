@@ -1,0 +1,123 @@
+"""What is known after each epoch, and the history that is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from adatron.compiled import compiled
+from adatron.problems import DualProblem
+from adatron.solvers import State
+
+__all__ = ["HISTORY_FIELDS", "EpochRecord", "History", "measure"]
+
+HISTORY_FIELDS = ("epoch", "seconds", "objective", "margin", "bias", "violation")
+
+
+@dataclass
+class EpochRecord:
+    """One problem after one epoch.
+
+    Attributes
+    ----------
+    problem, epoch : int
+    seconds : float
+        Since the fit began.
+    objective : float
+        ``pᵀα − ½ αᵀQα``.
+    margin : float
+        ``½ (min f over y=+1 − max f over y=−1)`` over points below their bound; 1 at the optimum.
+    bias : float
+        The solver's own estimate.
+    violation : float
+        Largest violation of the Karush–Kuhn–Tucker conditions.
+    gap, n_support : float, int
+        Relative duality gap and number of support vectors, computed on first access: read them
+        before the next epoch.
+    """
+
+    problem: int
+    epoch: int
+    seconds: float
+    objective: float
+    margin: float
+    bias: float
+    violation: float
+    _gap: Callable[[], float] = field(repr=False, compare=False)
+    _n_support: Callable[[], int] = field(repr=False, compare=False)
+
+    @cached_property
+    def gap(self) -> float:
+        return self._gap()
+
+    @cached_property
+    def n_support(self) -> int:
+        return self._n_support()
+
+
+class History:
+    """At most `limit` records, thinned evenly in the logarithm of the epoch.
+
+    When full, every second record of the later half of the epochs is dropped, and from then on
+    only every second (fourth, …) epoch is kept.
+
+    Examples
+    --------
+    >>> from adatron.solving import History
+    >>> history = History(limit=4)
+    >>> for epoch in range(1, 9):
+    ...     history.add((epoch, 0.0, 0.0, 0.0, 0.0, 0.0))
+    >>> [row[0] for row in history.rows][-1], len(history.rows) <= 4
+    (8, True)
+    """
+
+    def __init__(self, limit: int = 2_000) -> None:
+        self.limit = limit
+        self.rows: list[tuple[float, ...]] = []
+
+    def add(self, row: tuple[float, ...]) -> None:
+        if len(self.rows) >= self.limit:
+            half = self.limit // 2
+            self.rows = self.rows[:half] + self.rows[half:-1:2] + self.rows[-1:]
+            self.rows = self.rows[: self.limit - 1]
+        self.rows.append(row)
+
+
+def measure(problem: DualProblem, state: State) -> np.ndarray:
+    """Objective, margin and violation of every column, shape (B, 3)."""
+    result = np.empty((problem.n_columns, 3))
+    y, p, upper = problem.y.T, problem.p.T, problem.upper.T
+    _measure(y, p, upper, state.alpha.T, state.f.T, state.bias, result)
+    return result
+
+
+@compiled
+def _measure(y, p, upper, alpha, f, bias, result):
+    for b in range(y.shape[0]):
+        objective, violation = 0.0, 0.0
+        lowest = np.array([np.inf, np.inf])  # of y f over points below their bound: y = +1, y = −1
+        lowest_of_all = np.array([np.inf, np.inf])
+        for i in range(y.shape[1]):
+            if upper[b, i] <= 0.0:
+                continue
+            a, output = alpha[b, i], y[b, i] * f[b, i]
+            objective += a * (p[b, i] - 0.5 * output)
+            gradient = p[b, i] - output - y[b, i] * bias[b]
+            if a <= 0.0:
+                gradient = max(gradient, 0.0)
+            elif a >= upper[b, i]:
+                gradient = max(-gradient, 0.0)
+            violation = max(violation, abs(gradient))
+            side = 0 if y[b, i] > 0.0 else 1
+            lowest_of_all[side] = min(lowest_of_all[side], output)
+            if a < upper[b, i]:
+                lowest[side] = min(lowest[side], output)
+        for side in range(2):
+            if lowest[side] == np.inf:  # every point of the class is at its bound
+                lowest[side] = lowest_of_all[side]
+        result[b, 0] = objective
+        result[b, 1] = 0.5 * (lowest[0] + lowest[1])
+        result[b, 2] = violation

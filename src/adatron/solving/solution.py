@@ -1,0 +1,26 @@
+"""What a solved problem is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from adatron.solving.status import Status
+
+__all__ = ["DualSolution"]
+
+
+@dataclass(frozen=True)
+class DualSolution:
+    """The answer to one column of a `DualProblem`, certified."""
+
+    alpha: np.ndarray
+    bias: float
+    status: Status
+    n_iter: int
+    gap: float
+    seconds: float
+    bias_interval: tuple[float, float]
+    margin_interval: tuple[float, float]
+    trace: list[tuple[float, ...]] = field(repr=False, default_factory=list)
