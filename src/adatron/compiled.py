@@ -28,7 +28,7 @@ __all__ = ["compiled"]
 _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 
 
-class compiled:  # noqa: N801 — used as a decorator
+class compiled:
     """``numba.njit`` with a disk cache that may be missing, read-only or corrupt."""
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -20,7 +20,7 @@ from adatron.estimators.parameters import closest_name
 from adatron.kernels import Kernel, Precomputed
 from adatron.solving import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Status, rounds
 
-__all__ = ["FitPlan", "KernelMachine", "DEFAULT_MAX_ITER"]
+__all__ = ["DEFAULT_MAX_ITER", "FitPlan", "KernelMachine"]
 
 DEFAULT_MAX_ITER = 100_000
 _PREDICT_BLOCK = 4_000_000  # kernel values evaluated at a time

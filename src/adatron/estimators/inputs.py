@@ -43,7 +43,7 @@ def _checked(estimator: Any, X: Any, *, reset: bool, ensure_min_samples: int) ->
         place = _first_unconvertible(X)
         if place is None:
             raise
-        raise ValueError(f"{error} (X, {place}); encode that column as numbers") from error
+        raise type(error)(f"{error} (X, {place}); encode that column as numbers") from error
     if sparse.issparse(checked):
         checked = sparse.csr_array(checked)
         if not checked.has_canonical_format:

@@ -12,7 +12,9 @@ import numpy as np
 __all__ = ["check_choice", "check_integer", "check_number", "closest_name", "count_threads"]
 
 
-def check_number(name: str, value: Any, *, allow_inf: bool = False, allowed: str = "a finite number > 0") -> float:
+def check_number(
+    name: str, value: Any, *, allow_inf: bool = False, allowed: str = "a finite number > 0"
+) -> float:
     """A positive number."""
     is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if not is_number or not value > 0.0 or (np.isinf(value) and not allow_inf):

@@ -207,7 +207,7 @@ default="rbf"
         classes, codes = check_labels(X, y)
         weights = check_sample_weight(sample_weight, X.shape[0])
         if len(classes) < 2:
-            raise ValueError(f"the number of classes has to be greater than one; y has only {classes[0]!r}")
+            raise ValueError(f"SVC needs at least two classes, y has only 1 class: {classes.tolist()[0]!r}")
         class_weight = compute_class_weight(
             self.class_weight, classes=classes, y=classes[codes], sample_weight=weights
         )
@@ -264,10 +264,10 @@ default="rbf"
         rows = np.flatnonzero(upper > 0.0)
         present = np.unique(codes[rows])
         if len(present) < len(classes):
-            missing = [classes[c] for c in range(len(classes)) if c not in present]
-            if len(present) < 2:
-                raise ValueError(f"sample_weight leaves less than two classes: none is left of {missing!r}")
-            raise ValueError(f"sample_weight leaves no row of the classes {missing!r}; drop these rows")
+            missing = [c for i, c in enumerate(classes.tolist()) if i not in present]
+            raise ValueError(
+                f"every row of the classes {missing!r} has zero weight; SVC needs rows of each class"
+            )
         return upper[rows], rows
 
     def _operator(self, kernel: Any, X: Any, layout: Layout) -> Choice:
@@ -285,7 +285,9 @@ default="rbf"
         settings: dict[str, Any],
     ) -> list[Run]:
         if layout.is_pairwise:
-            parts = [(choice.gram.restrict(rows), signs, upper[rows]) for rows, signs in layout.pair_rows(codes)]
+            parts = [
+                (choice.gram.restrict(rows), signs, upper[rows]) for rows, signs in layout.pair_rows(codes)
+            ]
         else:
             parts = [(choice.gram, layout.signs(codes), upper)]
         starts = self._warm_starts([(g.m, s.reshape(g.m, -1).shape[1]) for g, s, _ in parts])
@@ -297,6 +299,7 @@ default="rbf"
                 max_iter=settings["max_iter"],
                 alpha=start,
                 indefinite=indefinite,
+                eager=self.solver == "auto",
                 first=number,
             )
             for number, ((gram, signs, bounds), start) in enumerate(zip(parts, starts, strict=True))

@@ -89,9 +89,7 @@ class Product(Kernel):
     @property
     def traits(self) -> Traits:  # type: ignore[override]
         a, b = self.left.traits, self.right.traits
-        return Traits(
-            a.psd and b.psd, a.nonnegative and b.nonnegative, a.unit_diagonal and b.unit_diagonal
-        )
+        return Traits(a.psd and b.psd, a.nonnegative and b.nonnegative, a.unit_diagonal and b.unit_diagonal)
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         return self.left(X, Z) * self.right(X, Z)

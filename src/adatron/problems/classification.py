@@ -37,4 +37,6 @@ def classification(gram: GramOperator, signs: np.ndarray, upper: np.ndarray, *, 
     y = y[:, None] if y.ndim == 1 else y
     scale = float(np.max(gram.diagonal(), initial=0.0))
     upper = np.where(upper * scale >= _HARD, np.inf, upper)
-    return DualProblem(gram, y, np.ones_like(y), np.repeat(upper[:, None], y.shape[1], axis=1), 0.0 if bias else None)
+    return DualProblem(
+        gram, y, np.ones_like(y), np.repeat(upper[:, None], y.shape[1], axis=1), 0.0 if bias else None
+    )

@@ -24,6 +24,9 @@ from adatron.solvers.base import Pause, empty_state_arrays, sweep
 __all__ = ["AdatronState", "KernelAdatron", "adatron_sweep", "learning_rates"]
 
 
+_NEAR_ORIGIN = 0.01  # of the mean K_ii
+
+
 class AdatronState(NamedTuple):
     alpha: np.ndarray  # (m, B)
     f: np.ndarray  # (m, B): K (y∘α)
@@ -65,8 +68,11 @@ class KernelAdatron:
 
 
 def _penalty(problem: DualProblem, free: np.ndarray) -> np.ndarray:
-    """``c = 1/Σ 1/K_ii`` over the free points: the curvature of the dual along ω."""
-    inverse = 1.0 / problem.diagonal
+    """``c = 1/Σ 1/K_ii`` over the free points: the curvature of the dual along ω.
+
+    A point near the origin of feature space must not drive c to zero: λ would stop moving.
+    """
+    inverse = 1.0 / np.maximum(problem.diagonal, _NEAR_ORIGIN * problem.diagonal.mean())
     free = np.where(free.any(axis=0), free, True)
     return 1.0 / np.where(free, inverse[:, None], 0.0).sum(axis=0)
 
@@ -85,7 +91,9 @@ def learning_rates(problem: DualProblem, learning_rate: float | str) -> np.ndarr
     return np.full(problem.m, float(learning_rate))
 
 
-def adatron_sweep(problem: DualProblem, state: AdatronState, learning_rate: float | str, pause: Pause) -> None:
+def adatron_sweep(
+    problem: DualProblem, state: AdatronState, learning_rate: float | str, pause: Pause
+) -> None:
     """One pass over the points that updates α, f and ω in place."""
     diagonal = problem.diagonal
     rates = learning_rates(problem, learning_rate)

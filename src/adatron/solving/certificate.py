@@ -97,7 +97,9 @@ def _hard(
     norm = float(np.sqrt(quadratic))
     worst = float(outputs.min())
     if norm == 0.0 or linear <= 0.0:  # α = 0, or w = 0 with α > 0: the hulls of the classes touch
-        return Certificate(alpha, f, bias, interval, 1.0, np.inf, linear, (min(worst, 0.0), 0.0 if linear else np.inf))
+        return Certificate(
+            alpha, f, bias, interval, 1.0, np.inf, linear, (min(worst, 0.0), 0.0 if linear else np.inf)
+        )
     low, high = worst / norm, norm / linear
     dual = 0.5 / high**2
     if low <= 0.0:

@@ -25,6 +25,7 @@ from adatron.solving.status import Status
 __all__ = ["Run", "rounds"]
 
 _FINISH_FROM = 1e-3  # gap from which the exact finish is tried when tol is smaller
+_EAGER_AT = (10, 100, 1_000, 10_000)  # epochs at which an eager run tries it whatever the gap
 _REFRESH_EVERY = 1_000  # epochs after which f is recomputed, so that rounding cannot pile up
 _DIVERGED = 1e6  # violation, relative to that of the first epoch, from which there is no way back
 _INDEFINITE_EPOCHS = 1_000  # no gap can end a fit with an indefinite kernel
@@ -49,6 +50,8 @@ class Run:
         Warm start.
     indefinite : bool
         Whether the kernel is known not to be positive semi-definite.
+    eager : bool
+        Whether the exact finish is also tried early, before the gap is small.
     first : int
         Number of the first column among all problems of the fit.
     """
@@ -62,10 +65,12 @@ class Run:
         max_iter: int,
         alpha: np.ndarray | None = None,
         indefinite: bool = False,
+        eager: bool = False,
         first: int = 0,
     ) -> None:
         self.problem, self.solver, self.tol, self.max_iter = problem, solver, tol, max_iter
         self.indefinite, self.first = indefinite, first
+        self._eager_at = list(_EAGER_AT) if eager else []
         self.live = np.arange(problem.n_columns)
         self.solutions: list[DualSolution | None] = [None] * problem.n_columns
         self.traces = [History() for _ in range(problem.n_columns)]
@@ -87,7 +92,7 @@ class Run:
         records = self._record()
         if self.epoch >= min(self._next_check, self.max_iter):
             self._check(records)
-            self._next_check = self.epoch + max(1, self.epoch // 10)
+            self._next_check = min([self.epoch + max(1, self.epoch // 10), *self._eager_at[:1]])
         return records
 
     def end(self, status: Status) -> None:
@@ -127,6 +132,9 @@ class Run:
         return int(np.count_nonzero(self.state.alpha[:, place]))
 
     def _check(self, records: list[EpochRecord]) -> None:
+        if self._eager_at and self.epoch >= self._eager_at[0]:
+            self._eager_at.pop(0)
+            self._finish_below[:] = np.inf
         staying = np.ones(len(self.live), dtype=bool)
         for place, column in enumerate(self.live):
             verdict = self._judge(place, column, records[place].violation)
@@ -149,7 +157,9 @@ class Run:
             return (Status.INDEFINITE_KERNEL, certificate) if ended else None
         if self._best[column] is None or certificate.gap < self._best[column].gap:  # type: ignore[union-attr]
             self._best[column] = certificate
-        verdict = self._judge_gap(place, column, certificate) or self._judge_margin(place, column, certificate)
+        verdict = self._judge_gap(place, column, certificate) or self._judge_margin(
+            place, column, certificate
+        )
         if verdict is None and self.epoch >= self.max_iter:
             return Status.MAX_ITER, certificate
         return verdict
@@ -165,7 +175,7 @@ class Run:
             return Status.CONVERGED, best
         if finished is not None:  # nothing contradicts the sets, so what is left is rounding
             return Status.PRECISION_LIMIT, best
-        self._finish_below[column] = max(self.tol, certificate.gap / 10.0)
+        self._finish_below[column] = max(self.tol, min(certificate.gap / 10.0, _FINISH_FROM))
         return None
 
     def _judge_margin(

@@ -25,7 +25,10 @@ class Status(str, Enum):
     STOPPED = "stopped", "a callback or the user stopped the fit"
     DIVERGED = "diverged", "the iteration diverged"
     NOT_SEPARABLE = "not_separable", "the classes cannot be separated with this kernel"
-    INDEFINITE_KERNEL = "indefinite_kernel", "the kernel is not positive semi-definite, so no gap certifies the fit"
+    INDEFINITE_KERNEL = (
+        "indefinite_kernel",
+        "the kernel is not positive semi-definite, so no gap certifies the fit",
+    )
     PRECISION_LIMIT = "precision_limit", "tol is below what float64 arithmetic can certify on this problem"
 
     sentence: str
