@@ -85,12 +85,12 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         with _unfitted_on_error(self):
             plan = self._plan(X, y, sample_weight)
             for records in plan.rounds():
-                vars(self).update(self._attributes(plan, plan.solutions()))
+                self._store(plan)
                 yield from records
             self._store(plan)
 
     def _store(self, plan: FitPlan) -> None:
-        vars(self).update(self._attributes(plan, plan.solutions()))
+        self.__dict__.update(self._attributes(plan, plan.solutions()))
 
     def _kernel_values(self, X: Any, weigh: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """``weigh(k(X, support vectors))``, evaluated in blocks of rows."""

@@ -71,7 +71,7 @@ def _check_sparse_structure(X: Any) -> None:
 
 
 def _check_dtype(X: Any) -> None:
-    dtype = getattr(X, "dtype", None)
+    dtype: Any = getattr(X, "dtype", None)
     kind = getattr(dtype, "kind", None)
     if kind in ("m", "M"):
         raise ValueError(f"X has dtype {dtype}, which is no number; convert times to numbers first")

@@ -124,9 +124,7 @@ def inspect_gram(gram: GramOperator, kernel: Kernel) -> bool:
     if not np.any(diagonal) and not np.any(sample):
         raise KernelError("the kernel is numerically zero for all rows of X; scale X")
     _warn_if_degenerate(sample)
-    if kernel.traits.psd or not is_indefinite(sample):
-        return False
-    return True
+    return not kernel.traits.psd and is_indefinite(sample)
 
 
 def _warn_if_degenerate(sample: np.ndarray) -> None:

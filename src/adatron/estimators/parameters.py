@@ -49,4 +49,5 @@ def count_threads(n_jobs: Any) -> int:
         return 1
     if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}")
-    return min(cores, int(n_jobs)) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+    wanted = int(n_jobs)
+    return min(cores, wanted) if wanted > 0 else max(1, cores + 1 + wanted)

@@ -38,8 +38,8 @@ def check_separable(solutions: list[DualSolution], plan: Any, classes: np.ndarra
     for number, solution in enumerate(solutions):
         if solution.status is Status.NOT_SEPARABLE:
             raise InfeasibleError(
-                f"the classes {classes.tolist()!r} are not separable with this kernel (problem {number}): after "
-                f"{solution.n_iter} epochs the margin is known to be below {solution.margin_interval[1]:.3g}"
+                f"the classes {classes.tolist()!r} are not separable with this kernel (problem {number}): "
+                f"after {solution.n_iter} epochs the margin must be below {solution.margin_interval[1]:.3g}"
                 f"{_blame(plan, number)}; set C < inf or choose a richer kernel"
             )
 
@@ -55,5 +55,5 @@ def _blame(plan: Any, number: int) -> str:
     i, j = np.unravel_index(int(distances.argmin()), distances.shape)
     if distances[i, j] > 1e-12 * diagonal.max():
         return ""
-    i, j = sorted((int(heavy[i]), int(heavy[j])))
-    return f"; points {i} and {j} of that problem coincide"
+    first, second = sorted((int(heavy[i]), int(heavy[j])))
+    return f"; points {first} and {second} of that problem coincide"

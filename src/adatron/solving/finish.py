@@ -100,13 +100,19 @@ class _Finish:
         return wrong[np.argsort(-pull[wrong], kind="stable")[:most]]
 
     def _worst_pair(self) -> np.ndarray:
-        """With all points at their bounds, the two that disagree most about the bias."""
+        """With all points at their bounds, the two that disagree most about the bias.
+
+        While ``yᵀα`` is not yet 0, the one that moves it there at the least cost.
+        """
         turn = self.y * self.p - self.f
         can_rise = np.where(self.y > 0.0, self.alpha < self.upper, self.alpha > 0.0)
         can_fall = np.where(self.y > 0.0, self.alpha > 0.0, self.alpha < self.upper)
         low = np.where(can_rise, turn, -np.inf)
         high = np.where(can_fall, turn, np.inf)
         i, j = int(low.argmax()), int(high.argmin())
+        omega = float(self.y @ self.alpha)
+        if abs(omega) > 1e-12 * float(self.alpha.sum()):
+            return np.array([j if omega > 0.0 else i])
         return np.array([i, j]) if low[i] - high[j] > self._rounding()[i] else np.array([], dtype=int)
 
     def _rounding(self) -> np.ndarray:

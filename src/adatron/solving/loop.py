@@ -97,14 +97,14 @@ class Run:
 
     def end(self, status: Status) -> None:
         """End the live columns as they are."""
-        for place, column in enumerate(self.live):
+        for place, column in enumerate(self.live.tolist()):
             self._close(column, status, certify(self.problem, column, self.state.alpha[:, place]))
         self._leave(np.zeros(len(self.live), dtype=bool))
 
     def snapshot(self) -> list[DualSolution]:
         """The solutions so far, certified where they stand."""
         current = list(self.solutions)
-        for place, column in enumerate(self.live):
+        for place, column in enumerate(self.live.tolist()):
             certificate = certify(self.problem, column, self.state.alpha[:, place])
             current[column] = self._solution(column, Status.STOPPED, certificate)
         return [solution for solution in current if solution is not None]
@@ -113,7 +113,7 @@ class Run:
         seconds = monotonic() - self.began
         values = measure(self._live_problem, self.state)
         records = []
-        for place, column in enumerate(self.live):
+        for place, column in enumerate(self.live.tolist()):
             objective, margin, violation = values[place].tolist()
             bias = float(self.state.bias[place])
             self.traces[column].add((self.epoch, seconds, objective, margin, bias, violation))
@@ -136,7 +136,7 @@ class Run:
             self._eager_at.pop(0)
             self._finish_below[:] = np.inf
         staying = np.ones(len(self.live), dtype=bool)
-        for place, column in enumerate(self.live):
+        for place, column in enumerate(self.live.tolist()):
             verdict = self._judge(place, column, records[place].violation)
             if verdict is not None:
                 self._close(column, *verdict)

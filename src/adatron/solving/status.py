@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 
 __all__ = ["Status"]
 
 
-class Status(str, Enum):
+class Status(StrEnum):
     """The reason a fit ended; ``sentence`` says it in words.
 
     Examples
@@ -38,6 +38,3 @@ class Status(str, Enum):
         member._value_ = value
         member.sentence = sentence
         return member
-
-    def __str__(self) -> str:
-        return str(self.value)
