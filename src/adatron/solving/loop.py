@@ -8,8 +8,9 @@ problem has had its share and the model is usable.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
+from threading import Event
 from time import monotonic
 
 import numpy as np
@@ -235,20 +236,29 @@ def rounds(
         Runs advanced at the same time.
     """
     deadline = np.inf if time_limit is None else monotonic() + time_limit
+    left = Event()
 
     def pause() -> None:
-        if monotonic() >= deadline:
+        if left.is_set() or monotonic() >= deadline:
             raise _TimeUp
 
-    live = [run for run in runs if len(run.live)]
     with ThreadPoolExecutor(n_threads) as pool:
-        advance = pool.map if n_threads > 1 and len(live) > 1 else map
-        while live:
+        while live := [run for run in runs if len(run.live)]:
             try:
-                records = [r for part in advance(lambda run: run.advance(pause), live) for r in part]
+                yield _advance_all(live, pause, pool if n_threads > 1 else None)
             except _TimeUp:
                 for run in live:
                     run.end(Status.TIME_LIMIT)
-                return
-            live = [run for run in live if len(run.live)]
-            yield records
+            except BaseException:
+                left.set()  # threads still in an epoch end it at their next pause
+                raise
+
+
+def _advance_all(runs: list[Run], pause: Pause, pool: ThreadPoolExecutor | None) -> list[EpochRecord]:
+    if pool is None or len(runs) == 1:
+        parts = [run.advance(pause) for run in runs]
+    else:
+        tasks = [pool.submit(run.advance, pause) for run in runs]
+        wait(tasks)
+        parts = [task.result() for task in tasks]
+    return [record for part in parts for record in part]
