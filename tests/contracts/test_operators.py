@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.problems_for_tests import KERNELS, OPERATORS, noisy_points, operators
 
 from adatron.kernels import Gaussian, Linear
 from adatron.operators import BlockedGram, available_memory, choose_operator
-from tests.problems_for_tests import KERNELS, OPERATORS, noisy_points, operators
 
 
 @pytest.fixture(params=OPERATORS)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.oracles.qp import dual_objective, solve_cvxopt, solve_piqp
 
 from adatron import SVC
 from adatron.kernels import Gaussian, Linear, Polynomial
-from tests.oracles.qp import dual_objective, solve_cvxopt, solve_piqp
 
 KERNELS = [Linear(), Polynomial(2), Polynomial(3, 0.3), Gaussian(0.1), Gaussian(1.0)]
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.data_dir import needs_data
 
 from adatron import SVC
 from adatron.datasets import load_breast_cancer_wisconsin, load_sonar
 from adatron.kernels import Gaussian, Polynomial
-from tests.data_dir import needs_data
 
 HARD = float("inf")
 

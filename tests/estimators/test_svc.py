@@ -14,12 +14,12 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
+from tests.problems_for_tests import noisy_points
 
 from adatron import SVC
 from adatron.datasets import load_ionosphere, load_pima, load_sonar
 from adatron.kernels import Gaussian, Linear
 from adatron.solvers import SecantAdatron
-from tests.problems_for_tests import noisy_points
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,9 @@ def test_warm_start_saves_epochs(sonar):
     fresh = SVC(10.0, solver="adatron", gamma=0.45).fit(*sonar)
     assert int(model.n_iter_[0]) < int(fresh.n_iter_[0])
     assert cold > 1
-    np.testing.assert_allclose(model.decision_function(sonar[0]), fresh.decision_function(sonar[0]), atol=1e-6)
+    np.testing.assert_allclose(
+        model.decision_function(sonar[0]), fresh.decision_function(sonar[0]), atol=1e-6
+    )
 
 
 def test_warm_start_with_other_data_starts_cold(sonar):
@@ -116,7 +118,9 @@ def test_one_vs_one_pairs_equal_separate_fits_also_in_threads():
     for problem, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
         rows = (y == i) | (y == j)
         single = SVC(gamma=gamma, tol=1e-6).fit(X[rows], y[rows] == i)
-        np.testing.assert_allclose(model.decision_function(X)[:, problem], single.decision_function(X), atol=1e-4)
+        np.testing.assert_allclose(
+            model.decision_function(X)[:, problem], single.decision_function(X), atol=1e-4
+        )
 
 
 def test_blocked_operator_trains_the_same_model(sonar, capsys):
@@ -194,7 +198,9 @@ def test_weight_two_is_the_row_twice(seed, C, kernel, bias):
     counts[:2] = 1
     weighted = SVC(C, kernel, fit_intercept=bias).fit(X, y, counts)
     repeated = SVC(C, kernel, fit_intercept=bias).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
-    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-7, rtol=1e-7)
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), atol=1e-7, rtol=1e-7
+    )
 
 
 @settings(derandomize=True, deadline=None, max_examples=25)

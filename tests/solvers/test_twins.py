@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.problems_for_tests import KERNELS, OPERATORS, noisy_points, operators, separated_points
+from tests.reference import kernel_adatron as naive
 
 from adatron.problems import classification
 from adatron.solvers import SOLVERS, KernelAdatron, SecantAdatron
 from adatron.solving.records import measure
-from tests.problems_for_tests import KERNELS, OPERATORS, noisy_points, operators, separated_points
-from tests.reference import kernel_adatron as naive
 
 TWINS = {
     ("adatron", False): (KernelAdatron, naive.without_bias),

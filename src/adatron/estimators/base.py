@@ -125,8 +125,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         for name in params:
             if name.split("__")[0] not in names:
                 raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {type(self).__name__}"
-                    f"{closest_name(name, names)} Valid parameters are: {names!r}."
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. "
+                    f"Valid parameters are: {names!r}{closest_name(name, names)}"
                 )
         return super().set_params(**params)
 
@@ -144,6 +144,7 @@ def summary_attributes(solutions: list[DualSolution]) -> dict[str, Any]:
         "duality_gap_": float(max(s.gap for s in solutions)),
         "status_": worst.status,
         "converged_": worst.status is Status.CONVERGED,
+        "finished_exactly_": all(s.finished_exactly for s in solutions),
         "fit_status_": 0 if worst.status is Status.CONVERGED else 1,
         "bias_interval_": np.array([s.bias_interval for s in solutions]),
         "history_": history,

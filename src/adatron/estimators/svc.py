@@ -92,6 +92,8 @@ default="rbf"
     status_ : Status
         Why the fit ended; ``status_.sentence`` says it in words.
     converged_ : bool
+    finished_exactly_ : bool
+        Whether the exact finish gave the model; `history_` ends with the last epoch before it.
     bias_interval_ : ndarray of shape (n_problems, 2)
         All biases that are equally good; `intercept_` is the middle.
     history_ : dict of lists

@@ -49,6 +49,8 @@ class Gaussian(Kernel):
     def of_width(cls, sigma: float) -> Gaussian:
         """The Gaussian of width σ, as the documents write it."""
         check_positive("sigma", sigma)
+        if 2.0 * sigma * sigma < np.finfo(float).tiny:
+            raise ValueError(f"sigma={sigma!r} is too small: gamma = 1/(2σ²) overflows")
         return cls(gamma=1.0 / (2.0 * sigma * sigma))
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:

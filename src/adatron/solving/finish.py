@@ -13,22 +13,26 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from adatron.problems import DualProblem
+from adatron.solvers import Pause
 
 __all__ = ["LARGEST_FREE_SET", "exact_finish"]
 
 LARGEST_FREE_SET = 2_000
-_WORK = 4e10  # multiply-adds spent at most on one finish
+_WORK = 2e10  # multiply-adds spent at most on one finish
 _WORK_PER_STEP = 2e7  # what a step costs in any case, in the same unit
 _RIDGE = 1e-11  # keeps factorisations of singular systems (equal rows) bounded; refinement removes it
 _FREED_AT_ONCE = 16
 
 
-def exact_finish(problem: DualProblem, column: int, alpha: np.ndarray) -> np.ndarray | None:
+def exact_finish(
+    problem: DualProblem, column: int, alpha: np.ndarray, pause: Pause = lambda: None
+) -> np.ndarray | None:
     """The optimal α of one problem, or None when it was not reached within a bounded effort."""
     finish = _Finish(problem, column, alpha)
     work = 0.0
     while finish.n_free <= LARGEST_FREE_SET and work < _WORK:
-        work += _WORK_PER_STEP + float(finish.n_free) ** 3 / 3 + float(problem.m) * finish.n_free
+        pause()
+        work += _WORK_PER_STEP + float(finish.n_free) ** 3 / 3
         try:
             if finish.step() and not finish.free_the_wrong():
                 return finish.polished()
@@ -57,35 +61,32 @@ class _Finish:
         self.f = self.gram.matmul((self.y * self.alpha)[:, None])[:, 0]
 
     def step(self) -> bool:
-        """Step towards the solution of the free system; whether the whole step was taken."""
+        """Step towards the solution of the free system; whether the whole step was taken.
+
+        Outputs are kept up to date for the free points only, which is all that steps need.
+        """
         rows = np.flatnonzero(self.free)
         if len(rows) == 0:
             return True
         y, alpha, upper = self.y[rows], self.alpha[rows], self.upper[rows]
-        block = self.gram.block(rows)
+        block = self.gram.block(rows, rows)
         missing = -float(self.y @ self.alpha) if self.has_bias else None
-        direction, self.bias = _solve(
-            y[:, None] * block[:, rows] * y, y, self.p[rows] - y * self.f[rows], missing
-        )
+        residual = self.p[rows] - y * self.f[rows]
+        direction, self.bias = _solve(y[:, None] * block * y, y, residual, missing)
         blocked = ((alpha <= 0.0) & (direction < 0.0)) | ((alpha >= upper) & (direction > 0.0))
         if blocked.any():  # freed together with others, but it wants to stay
             self.free[rows[blocked]] = False
             return False
-        room = np.where(direction < 0.0, alpha, upper - alpha)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            lengths = np.where(direction != 0.0, room / np.abs(direction), np.inf)
-        length = min(1.0, float(lengths.min()))
-        met = lengths <= length
-        moved = alpha + length * direction
-        moved[met] = np.where(direction[met] < 0.0, 0.0, upper[met])
+        length, moved, met = _as_far_as_allowed(alpha, upper, direction)
         self.alpha[rows] = moved
-        self.f += block.T @ (y * (moved - alpha))
+        self.f[rows] += block @ (y * (moved - alpha))
         self.free[rows[met]] = False
         self.progress |= length > 0.0
         return length == 1.0
 
     def free_the_wrong(self) -> bool:
         """Free points at a bound that the gradient wants elsewhere; whether there were any."""
+        self.refresh()
         wrong = self._worst_pair() if self.has_bias and not self.free.any() else self._wrong_points()
         self.free[wrong] = True
         self.progress = False
@@ -120,12 +121,25 @@ class _Finish:
         return 1e-13 * self.root_diagonal * float(self.alpha @ self.root_diagonal) + 1e-12 * np.abs(self.p)
 
     def polished(self) -> np.ndarray:
-        """One more solve of the free system with freshly computed outputs."""
+        """One more solve of the free system, against outputs that are fresh from `free_the_wrong`."""
         before = self.alpha.copy(), self.free.copy()
-        self.refresh()
         if not self.step() or not np.isfinite(self.alpha).all():
             self.alpha, self.free = before
         return self.alpha
+
+
+def _as_far_as_allowed(
+    alpha: np.ndarray, upper: np.ndarray, direction: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """The part of a step, at most 1, that fits into the box; where it leads, and who met a bound."""
+    room = np.where(direction < 0.0, alpha, upper - alpha)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lengths = np.where(direction != 0.0, room / np.abs(direction), np.inf)
+    length = min(1.0, float(lengths.min()))
+    met = lengths <= length
+    moved = alpha + length * direction
+    moved[met] = np.where(direction[met] < 0.0, 0.0, upper[met])
+    return length, moved, met
 
 
 def _solve(Q: np.ndarray, y: np.ndarray, p: np.ndarray, missing: float | None) -> tuple[np.ndarray, float]:

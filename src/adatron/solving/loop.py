@@ -81,6 +81,8 @@ class Run:
         self._finish_below = np.full(problem.n_columns, max(tol, _FINISH_FROM))
         self._separable = np.zeros(problem.n_columns, dtype=bool)
         self._best: list[Certificate | None] = [None] * problem.n_columns
+        self._finished: list[Certificate | None] = [None] * problem.n_columns
+        self._pause: Pause = lambda: None
         self.state = solver.init(problem, alpha)
 
     def advance(self, pause: Pause) -> list[EpochRecord]:
@@ -92,6 +94,7 @@ class Run:
             self.state.f[:] = problem.gram.matmul(problem.y * self.state.alpha)
         records = self._record()
         if self.epoch >= min(self._next_check, self.max_iter):
+            self._pause = pause
             self._check(records)
             self._next_check = min([self.epoch + max(1, self.epoch // 10), *self._eager_at[:1]])
         return records
@@ -196,8 +199,9 @@ class Run:
         return (Status.CONVERGED, finished) if finished.gap <= self.tol else None
 
     def _finish(self, place: int, column: int) -> Certificate | None:
-        alpha = exact_finish(self.problem, column, self.state.alpha[:, place])
-        return None if alpha is None else certify(self.problem, column, alpha)
+        alpha = exact_finish(self.problem, column, self.state.alpha[:, place], self._pause)
+        self._finished[column] = None if alpha is None else certify(self.problem, column, alpha)
+        return self._finished[column]
 
     def _close(self, column: int, status: Status, certificate: Certificate) -> None:
         self.solutions[column] = self._solution(column, status, certificate)
@@ -212,6 +216,7 @@ class Run:
             monotonic() - self.began,
             certificate.bias_interval,
             certificate.margin_interval,
+            self._finished[column] is certificate,
             self.traces[column].rows,
         )
 

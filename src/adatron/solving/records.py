@@ -59,30 +59,34 @@ class EpochRecord:
 
 
 class History:
-    """At most `limit` records, thinned evenly in the logarithm of the epoch.
+    """At most `limit` records, the first half of them of every epoch, then ever sparser.
 
-    When full, every second record of the later half of the epochs is dropped, and from then on
-    only every second (fourth, …) epoch is kept.
+    Beyond ``limit / 2`` epochs, a record is kept when its epoch is some per cent later than the one
+    kept before; the percentage doubles whenever the records become too many. The newest is always there.
 
     Examples
     --------
     >>> from adatron.solving import History
-    >>> history = History(limit=4)
-    >>> for epoch in range(1, 9):
-    ...     history.add((epoch, 0.0, 0.0, 0.0, 0.0, 0.0))
-    >>> [row[0] for row in history.rows][-1], len(history.rows) <= 4
-    (8, True)
+    >>> history = History(limit=8)
+    >>> for epoch in range(1, 101):
+    ...     history.add((epoch,))
+    >>> [row[0] for row in history.rows]
+    [1, 2, 3, 4, 9, 21, 48, 100]
     """
 
     def __init__(self, limit: int = 2_000) -> None:
         self.limit = limit
         self.rows: list[tuple[float, ...]] = []
+        self._growth = 1.0 + 10.0 / limit
 
     def add(self, row: tuple[float, ...]) -> None:
+        """Add the row of the newest epoch, which stands first in it."""
+        if len(self.rows) > self.limit // 2 and self.rows[-1][0] < self._growth * self.rows[-2][0]:
+            self.rows.pop()  # it was there as the newest only
         if len(self.rows) >= self.limit:
             half = self.limit // 2
-            self.rows = self.rows[:half] + self.rows[half:-1:2] + self.rows[-1:]
-            self.rows = self.rows[: self.limit - 1]
+            self.rows = self.rows[:half] + self.rows[half + 1 :: 2]
+            self._growth = 1.0 + 2.0 * (self._growth - 1.0)
         self.rows.append(row)
 
 

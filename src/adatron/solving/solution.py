@@ -23,4 +23,5 @@ class DualSolution:
     seconds: float
     bias_interval: tuple[float, float]
     margin_interval: tuple[float, float]
+    finished_exactly: bool = False  # by the exact finish, not by an iterate of the solver
     trace: list[tuple[float, ...]] = field(repr=False, default_factory=list)

@@ -1,0 +1,22 @@
+"""Pictures of a fit, in the manner of scikit-learn's Displays; they need matplotlib.
+
+`ConvergenceDisplay` shows how a fit came about: margin, bias, objective and violation of the
+Karush–Kuhn–Tucker conditions after every epoch. `MarginDisplay` shows where it ended, for two
+features: the decision boundary, the margins and the support vectors. Each has ``from_estimator``,
+keeps what it drew as attributes, and leaves showing or saving to you:
+
+>>> from adatron import SVC
+>>> from adatron.datasets import make_parity
+>>> from adatron.display import ConvergenceDisplay
+>>> X, y = make_parity(4)
+>>> model = SVC(C=float("inf"), gamma=0.5, solver="adatron").fit(X, y)
+>>> display = ConvergenceDisplay.from_estimator(model, quantities=["margin", "violation"])
+>>> [ax.get_ylabel() for ax in display.axes_]
+['margin', 'KKT violation']
+>>> display.figure_.savefig("convergence.png")  # doctest: +SKIP
+"""
+
+from adatron.display.convergence import ConvergenceDisplay
+from adatron.display.margin import MarginDisplay
+
+__all__ = ["ConvergenceDisplay", "MarginDisplay"]

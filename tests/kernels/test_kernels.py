@@ -1,0 +1,97 @@
+"""Kernel values against scikit-learn's, traits, algebra."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.metrics import pairwise
+
+from adatron.kernels import (
+    CallableKernel,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    is_indefinite,
+    smallest_eigenvalue,
+)
+
+rng = np.random.default_rng(0)
+X, Z = rng.normal(size=(7, 4)), rng.normal(size=(5, 4))
+PEERS = [
+    (Gaussian(0.7), lambda A, B: pairwise.rbf_kernel(A, B, gamma=0.7)),
+    (Laplacian(0.7), lambda A, B: pairwise.laplacian_kernel(A, B, gamma=0.7)),
+    (Linear(), pairwise.linear_kernel),
+    (Polynomial(3, 0.5, 1.5), lambda A, B: pairwise.polynomial_kernel(A, B, 3, 0.5, 1.5)),
+    (Sigmoid(0.2, 0.1), lambda A, B: pairwise.sigmoid_kernel(A, B, 0.2, 0.1)),
+]
+
+
+@pytest.mark.parametrize(("kernel", "peer"), PEERS, ids=lambda k: type(k).__name__)
+def test_values_diagonal_and_sparse_input(kernel, peer):
+    np.testing.assert_allclose(kernel(X, Z), peer(X, Z), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(kernel.diagonal(X), peer(X, X).diagonal(), rtol=1e-12)
+    A, B = sparse.csr_array(X), sparse.csr_array(Z)
+    np.testing.assert_allclose(kernel(A, B), peer(X, Z), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(kernel.diagonal(A), peer(X, X).diagonal(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("kernel", "peer"), PEERS, ids=lambda k: type(k).__name__)
+def test_traits_are_true(kernel, peer):
+    K = kernel(X, X)
+    if kernel.traits.psd:
+        assert not is_indefinite(K)
+    if kernel.traits.nonnegative:
+        assert (K >= 0).all()
+    if kernel.traits.unit_diagonal:
+        np.testing.assert_allclose(K.diagonal(), 1.0)
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.sampled_from([k for k, _ in PEERS]), st.sampled_from([k for k, _ in PEERS]), st.integers(1, 3))
+def test_algebra(a, b, exponent):
+    for combined, values in (
+        (a + b, a(X, Z) + b(X, Z)),
+        (a * b, a(X, Z) * b(X, Z)),
+        (a**exponent, a(X, Z) ** exponent),
+    ):
+        np.testing.assert_allclose(combined(X, Z), values)
+        np.testing.assert_allclose(combined.diagonal(X), combined(X, X).diagonal(), rtol=1e-10)
+        if combined.traits.psd:
+            assert not is_indefinite(combined(X, X))
+        if combined.traits.nonnegative:
+            assert (combined(X, X) >= 0).all()
+
+
+def test_squared_linear_kernel_is_the_explicit_quadratic_map():
+    features = np.array([np.outer(x, x).ravel() for x in X])
+    np.testing.assert_allclose((Linear() ** 2)(X, X), features @ features.T)
+
+
+def test_gaussian_width_and_far_from_the_origin():
+    assert Gaussian.of_width(2.0).gamma == pytest.approx(1 / 8)
+    np.testing.assert_allclose(Gaussian(0.5)(X + 1e6, Z + 1e6), Gaussian(0.5)(X, Z), rtol=1e-8)
+
+
+def test_errors_name_the_value():
+    with pytest.raises(ValueError, match=r"gamma must be a finite number > 0, got -1"):
+        Gaussian(-1.0)
+    with pytest.raises(ValueError, match="exponent"):
+        Linear() ** 0
+    with pytest.raises(TypeError, match="cannot combine"):
+        Linear() + 3
+
+
+def test_smallest_eigenvalue_tells_valid_from_invalid():
+    assert smallest_eigenvalue(Gaussian(0.5), X) > 0
+    assert smallest_eigenvalue(Sigmoid(1.0, -2.0), X) < 0
+    assert smallest_eigenvalue(CallableKernel(lambda A, B: -(A @ B.T)), X, n_samples=3) < 0
+
+
+def test_precomputed_gives_its_rows():
+    K = Linear()(X, X)
+    np.testing.assert_array_equal(Precomputed()(K, None), K)
+    np.testing.assert_array_equal(Precomputed().diagonal(K), K.diagonal())
