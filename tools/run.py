@@ -46,7 +46,7 @@ def run(*arguments: str, **environment: str) -> None:
 
 
 def main() -> None:
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 — pip's own message would come much later
         sys.exit(f"adatron needs Python 3.11 or newer, this is {sys.version.split()[0]}")
     task, *arguments = sys.argv[1:] or ["--help"]
     if task not in EXTRAS:

@@ -24,7 +24,7 @@ def test_every_registered_solver_has_a_twin():
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("C", [0.7, np.inf])
-@pytest.mark.parametrize("name, bias", TWINS)
+@pytest.mark.parametrize(("name", "bias"), TWINS)
 def test_equal_iterates(name, bias, C, kernel, operator):
     X, y = noisy_points(1, m=24) if np.isfinite(C) else separated_points(1, m=24)
     solver_class, twin = TWINS[name, bias]
@@ -43,7 +43,7 @@ def test_equal_iterates(name, bias, C, kernel, operator):
         assert state.bias[0] == pytest.approx(lam, abs=100.0 * tolerance * max(1.0, abs(lam)))
 
 
-@pytest.mark.parametrize("name, bias", TWINS)
+@pytest.mark.parametrize(("name", "bias"), TWINS)
 def test_equal_iterates_with_a_fixed_rate(name, bias):
     X, y = noisy_points(5, m=20)
     solver_class, twin = TWINS[name, bias]

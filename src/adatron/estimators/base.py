@@ -125,8 +125,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         for name in params:
             if name.split("__")[0] not in names:
                 raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. "
-                    f"Valid parameters are: {names!r}{closest_name(name, names)}"
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}"
+                    f"{closest_name(name, names) or '.'} Valid parameters are: {names!r}"
                 )
         return super().set_params(**params)
 

@@ -1,230 +1,28 @@
-"""The only epoch loop: every solver, every problem, one stopping rule.
+"""The only epoch loop: every solver, every problem.
 
-A `Run` is one `DualProblem` (all its columns) under way. `rounds` advances several runs in turn,
-one epoch each, until all have ended; so whenever it is left (a limit, a callback, Ctrl-C) every
-problem has had its share and the model is usable.
+`rounds` advances several runs in turn, one epoch each, until all have ended; so whenever it is left
+(a limit, a callback, Ctrl-C) every problem has had its share and the model is usable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import partial
 from threading import Event
 from time import monotonic
 
 import numpy as np
 
-from adatron.problems import DualProblem
-from adatron.solvers import Pause, Solver, take_columns
-from adatron.solving.certificate import Certificate, certify
-from adatron.solving.finish import exact_finish
-from adatron.solving.records import EpochRecord, History, measure
-from adatron.solving.solution import DualSolution
+from adatron.solvers import Pause
+from adatron.solving.records import EpochRecord
+from adatron.solving.run import Run
 from adatron.solving.status import Status
 
-__all__ = ["Run", "rounds"]
-
-_FINISH_FROM = 1e-3  # gap from which the exact finish is tried when tol is smaller
-_EAGER_AT = (10, 100, 1_000, 10_000)  # epochs at which an eager run tries it whatever the gap
-_REFRESH_EVERY = 1_000  # epochs after which f is recomputed, so that rounding cannot pile up
-_DIVERGED = 1e6  # violation, relative to that of the first epoch, from which there is no way back
-_INDEFINITE_EPOCHS = 1_000  # no gap can end a fit with an indefinite kernel
+__all__ = ["rounds"]
 
 
 class _TimeUp(Exception):
     """Raised by ``pause`` in the middle of an epoch when the time limit has passed."""
-
-
-class Run:
-    """One `DualProblem` on its way to its solutions.
-
-    Parameters
-    ----------
-    problem : DualProblem
-    solver : Solver
-    tol : float
-        Relative duality gap at which a column has converged.
-    max_iter : int
-        Epochs at most.
-    alpha : array of shape (m, B), optional
-        Warm start.
-    indefinite : bool
-        Whether the kernel is known not to be positive semi-definite.
-    eager : bool
-        Whether the exact finish is also tried early, before the gap is small.
-    first : int
-        Number of the first column among all problems of the fit.
-    """
-
-    def __init__(
-        self,
-        problem: DualProblem,
-        solver: Solver,
-        *,
-        tol: float,
-        max_iter: int,
-        alpha: np.ndarray | None = None,
-        indefinite: bool = False,
-        eager: bool = False,
-        first: int = 0,
-    ) -> None:
-        self.problem, self.solver, self.tol, self.max_iter = problem, solver, tol, max_iter
-        self.indefinite, self.first = indefinite, first
-        self._eager_at = list(_EAGER_AT) if eager else []
-        self.live = np.arange(problem.n_columns)
-        self.solutions: list[DualSolution | None] = [None] * problem.n_columns
-        self.traces = [History() for _ in range(problem.n_columns)]
-        self.epoch, self.began = 0, monotonic()
-        self._next_check = 1
-        self._live_problem = problem
-        self._finish_below = np.full(problem.n_columns, max(tol, _FINISH_FROM))
-        self._separable = np.zeros(problem.n_columns, dtype=bool)
-        self._best: list[Certificate | None] = [None] * problem.n_columns
-        self._finished: list[Certificate | None] = [None] * problem.n_columns
-        self._pause: Pause = lambda: None
-        self.state = solver.init(problem, alpha)
-
-    def advance(self, pause: Pause) -> list[EpochRecord]:
-        """One epoch of every live column; columns that have ended leave."""
-        self.state = self.solver.epoch(self._live_problem, self.state, pause)
-        self.epoch += 1
-        if self.epoch % _REFRESH_EVERY == 0:
-            problem = self._live_problem
-            self.state.f[:] = problem.gram.matmul(problem.y * self.state.alpha)
-        records = self._record()
-        if self.epoch >= min(self._next_check, self.max_iter):
-            self._pause = pause
-            self._check(records)
-            self._next_check = min([self.epoch + max(1, self.epoch // 10), *self._eager_at[:1]])
-        return records
-
-    def end(self, status: Status) -> None:
-        """End the live columns as they are."""
-        for place, column in enumerate(self.live.tolist()):
-            self._close(column, status, certify(self.problem, column, self.state.alpha[:, place]))
-        self._leave(np.zeros(len(self.live), dtype=bool))
-
-    def snapshot(self) -> list[DualSolution]:
-        """The solutions so far, certified where they stand."""
-        current = list(self.solutions)
-        for place, column in enumerate(self.live.tolist()):
-            certificate = certify(self.problem, column, self.state.alpha[:, place])
-            current[column] = self._solution(column, Status.STOPPED, certificate)
-        return [solution for solution in current if solution is not None]
-
-    def _record(self) -> list[EpochRecord]:
-        seconds = monotonic() - self.began
-        values = measure(self._live_problem, self.state)
-        records = []
-        for place, column in enumerate(self.live.tolist()):
-            objective, margin, violation = values[place].tolist()
-            bias = float(self.state.bias[place])
-            self.traces[column].add((self.epoch, seconds, objective, margin, bias, violation))
-            gap = partial(self._gap_now, place, column)
-            n_support = partial(self._support_now, place)
-            number = self.first + int(column)
-            records.append(
-                EpochRecord(number, self.epoch, seconds, objective, margin, bias, violation, gap, n_support)
-            )
-        return records
-
-    def _gap_now(self, place: int, column: int) -> float:
-        return certify(self.problem, column, self.state.alpha[:, place]).gap
-
-    def _support_now(self, place: int) -> int:
-        return int(np.count_nonzero(self.state.alpha[:, place]))
-
-    def _check(self, records: list[EpochRecord]) -> None:
-        if self._eager_at and self.epoch >= self._eager_at[0]:
-            self._eager_at.pop(0)
-            self._finish_below[:] = np.inf
-        staying = np.ones(len(self.live), dtype=bool)
-        for place, column in enumerate(self.live.tolist()):
-            verdict = self._judge(place, column, records[place].violation)
-            if verdict is not None:
-                self._close(column, *verdict)
-                staying[place] = False
-        if not staying.all():
-            self._leave(staying)
-
-    def _judge(self, place: int, column: int, violation: float) -> tuple[Status, Certificate] | None:
-        """Whether a column has ended, and with what."""
-        alpha = self.state.alpha[:, place]
-        first = self.traces[column].rows[0][-1]
-        if not violation <= _DIVERGED * max(1.0, first):  # catches NaN too
-            best = self._best[column] or certify(self.problem, column, np.zeros_like(alpha))
-            return Status.DIVERGED, best
-        certificate = certify(self.problem, column, alpha)
-        if self.indefinite:
-            ended = violation <= self.tol or self.epoch >= min(self.max_iter, _INDEFINITE_EPOCHS)
-            return (Status.INDEFINITE_KERNEL, certificate) if ended else None
-        if self._best[column] is None or certificate.gap < self._best[column].gap:  # type: ignore[union-attr]
-            self._best[column] = certificate
-        verdict = self._judge_gap(place, column, certificate) or self._judge_margin(
-            place, column, certificate
-        )
-        if verdict is None and self.epoch >= self.max_iter:
-            return Status.MAX_ITER, certificate
-        return verdict
-
-    def _judge_gap(
-        self, place: int, column: int, certificate: Certificate
-    ) -> tuple[Status, Certificate] | None:
-        if certificate.gap > self._finish_below[column]:
-            return None
-        finished = self._finish(place, column)
-        best = finished if finished is not None and finished.gap < certificate.gap else certificate
-        if best.gap <= self.tol:
-            return Status.CONVERGED, best
-        if finished is not None:  # nothing contradicts the sets, so what is left is rounding
-            return Status.PRECISION_LIMIT, best
-        self._finish_below[column] = max(self.tol, min(certificate.gap / 10.0, _FINISH_FROM))
-        return None
-
-    def _judge_margin(
-        self, place: int, column: int, certificate: Certificate
-    ) -> tuple[Status, Certificate] | None:
-        """Hard margin: a margin that must be smaller than tol means that there is none."""
-        upper = self.problem.upper[:, column]
-        if self._separable[column] or not np.isinf(upper).any():
-            return None
-        radius = float(np.sqrt(self.problem.diagonal[upper > 0.0].max()))
-        if certificate.margin_interval[1] >= self.tol * radius:
-            return None
-        finished = self._finish(place, column)
-        if finished is None or finished.margin_interval[0] <= 0.0:
-            return Status.NOT_SEPARABLE, certificate
-        self._separable[column] = True
-        return (Status.CONVERGED, finished) if finished.gap <= self.tol else None
-
-    def _finish(self, place: int, column: int) -> Certificate | None:
-        alpha = exact_finish(self.problem, column, self.state.alpha[:, place], self._pause)
-        self._finished[column] = None if alpha is None else certify(self.problem, column, alpha)
-        return self._finished[column]
-
-    def _close(self, column: int, status: Status, certificate: Certificate) -> None:
-        self.solutions[column] = self._solution(column, status, certificate)
-
-    def _solution(self, column: int, status: Status, certificate: Certificate) -> DualSolution:
-        return DualSolution(
-            certificate.alpha,
-            certificate.bias,
-            status,
-            self.epoch,
-            certificate.gap,
-            monotonic() - self.began,
-            certificate.bias_interval,
-            certificate.margin_interval,
-            self._finished[column] is certificate,
-            self.traces[column].rows,
-        )
-
-    def _leave(self, staying: np.ndarray) -> None:
-        self.live = self.live[staying]
-        if len(self.live):
-            self._live_problem = self._live_problem.columns(staying)
-            self.state = take_columns(self.state, staying)
 
 
 def rounds(
