@@ -19,7 +19,7 @@ ORDER = [
     "papers",
     "cli",
 ]
-BOTTOM = {"storage", "datasets", "exceptions", "compiled"}
+BOTTOM = {"storage", "datasets", "exceptions", "compiled", "threads"}
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 

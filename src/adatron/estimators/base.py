@@ -23,6 +23,16 @@ from adatron.solving import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Stat
 __all__ = ["DEFAULT_MAX_ITER", "FitPlan", "KernelMachine"]
 
 DEFAULT_MAX_ITER = 100_000
+_FITTED_IN_PRIVATE = (
+    "_advice",
+    "_alphas",
+    "_calibrated",
+    "_kernel",
+    "_landmark_coef",
+    "_landmarks",
+    "_layout",
+    "_stages",
+)
 _PREDICT_BLOCK = 4_000_000  # kernel values evaluated at a time
 
 
@@ -30,8 +40,6 @@ _PREDICT_BLOCK = 4_000_000  # kernel values evaluated at a time
 class FitPlan:
     """The runs of a fit and what their solutions are turned into attributes with."""
 
-    X: Any
-    rows: np.ndarray  # of the user's X that take part
     kernel: Kernel
     runs: list[Run]
     time_limit: float | None
@@ -62,7 +70,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         with _unfitted_on_error(self):
-            plan = self._plan(X, y, sample_weight)
+            plan = self._prepared(X, y, sample_weight)
             limit = None if self.max_iter == -1 else plan.runs[0].max_iter
             tasks = FitTasks(self, X, y, sample_weight, limit)
             say = _narrator(self.verbose)
@@ -77,27 +85,34 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                 self._store(plan)
                 raise
             self._store(plan)
+            self._after_fit(X, y, sample_weight)
             tasks.ended(lambda: self._attributes(plan, plan.solutions()))
             say(f"{self.status_}: relative duality gap {self.duality_gap_:.3g}")
             _warn_unless_converged(self)
 
+    def _after_fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """What a subclass adds to a fitted model."""
+
     def _iter_fit(self, X: Any, y: Any, sample_weight: Any) -> Iterator[EpochRecord]:
         with _unfitted_on_error(self):
-            plan = self._plan(X, y, sample_weight)
+            plan = self._prepared(X, y, sample_weight)
             for records in plan.rounds():
                 self._store(plan)
                 yield from records
             self._store(plan)
 
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
+        with _unfitted_on_error(self, BaseException):  # Ctrl-C before the first epoch: nothing to keep yet
+            return self._plan(X, y, sample_weight)
+
     def _store(self, plan: FitPlan) -> None:
         self.__dict__.update(self._attributes(plan, plan.solutions()))
 
-    def _kernel_values(self, X: Any, weigh: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """``weigh(k(X, support vectors))``, evaluated in blocks of rows."""
-        vectors = self.support_vectors_
-        size = max(1, _PREDICT_BLOCK // max(len(self.support_), 1))
+    def _expand(self, X: Any, vectors: Any, coefficients: np.ndarray) -> np.ndarray:
+        """``k(X, vectors) @ coefficients``, evaluated in blocks of rows."""
+        size = max(1, _PREDICT_BLOCK // max(len(coefficients), 1))
         parts = [
-            weigh(self._kernel_block(X[start : start + size], vectors))
+            self._kernel_block(X[start : start + size], vectors, len(coefficients)) @ coefficients
             for start in range(0, max(X.shape[0], 1), size)
         ]
         result = np.concatenate(parts)
@@ -106,11 +121,11 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             raise ValueError(f"the kernel overflows at row {row} of X; scale X as in training")
         return result
 
-    def _kernel_block(self, X: Any, vectors: Any) -> np.ndarray:
+    def _kernel_block(self, X: Any, vectors: Any, n_vectors: int) -> np.ndarray:
         if isinstance(self._kernel, Precomputed):
             K = X[:, self.support_]
             return K.toarray() if sparse.issparse(K) else K
-        if len(self.support_) == 0:
+        if n_vectors == 0:
             return np.zeros((X.shape[0], 0))
         if sparse.issparse(X) and not sparse.issparse(vectors):
             X = X.toarray()
@@ -148,17 +163,18 @@ def summary_attributes(solutions: list[DualSolution]) -> dict[str, Any]:
         "fit_status_": 0 if worst.status is Status.CONVERGED else 1,
         "bias_interval_": np.array([s.bias_interval for s in solutions]),
         "history_": history,
+        "_advice": worst.advice,
     }
 
 
 @contextmanager
-def _unfitted_on_error(estimator: Any) -> Iterator[None]:
+def _unfitted_on_error(estimator: Any, errors: type[BaseException] = Exception) -> Iterator[None]:
     """A fit that fails leaves nothing behind; one that is interrupted keeps what it has."""
     try:
         yield
-    except Exception:
+    except errors:
         fitted = [n for n in vars(estimator) if n.endswith("_") and not n.startswith("_")]
-        for name in [*fitted, "_kernel"]:
+        for name in [*fitted, *_FITTED_IN_PRIVATE]:
             vars(estimator).pop(name, None)
         raise
 
@@ -175,7 +191,8 @@ def _warn_unless_converged(estimator: Any) -> None:
     }[estimator.status_]
     warnings.warn(
         f"{type(estimator).__name__} did not converge: {estimator.status_.sentence}. It reached a relative "
-        f"duality gap of {estimator.duality_gap_:.3g} (tol={estimator.tol:g}); {advice}.",
+        f"duality gap of {estimator.duality_gap_:.3g} (tol={estimator.tol:g}); "
+        f"{estimator._advice or advice}.",
         ConvergenceWarning,
         stacklevel=5,
     )

@@ -8,20 +8,27 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from adatron.exceptions import AdatronWarning
 
 __all__ = ["check_labels", "check_predict_X", "check_sample_weight", "check_training_X"]
 
+_UNEQUAL = 1e10  # ratio of the widths of two columns from which float64 all but loses the narrow one
+
 
 def check_training_X(estimator: Any, X: Any) -> Any:
     """Validated training data; sets ``n_features_in_`` and ``feature_names_in_``."""
-    return _checked(estimator, X, reset=True, ensure_min_samples=1)
+    X = _checked(estimator, X, reset=True, ensure_min_samples=1)
+    if isinstance(estimator.kernel, str) and estimator.kernel != "precomputed":
+        _warn_of_unequal_scales(estimator, X)
+    return X
 
 
 def check_predict_X(estimator: Any, X: Any) -> Any:
     """Validated data to predict for; no rows are allowed and give an empty result."""
+    if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
+        _check_kernel_columns(X, estimator.n_features_in_)
     return _checked(estimator, X, reset=False, ensure_min_samples=0)
 
 
@@ -40,10 +47,7 @@ def _checked(estimator: Any, X: Any, *, reset: bool, ensure_min_samples: int) ->
             ensure_min_samples=ensure_min_samples,
         )
     except (ValueError, TypeError) as error:
-        place = _first_unconvertible(X)
-        if place is None:
-            raise
-        raise type(error)(f"{error} (X, {place}); encode that column as numbers") from error
+        raise _explained(error, X) from error
     if sparse.issparse(checked):
         checked = sparse.csr_array(checked)
         if not checked.has_canonical_format:
@@ -51,6 +55,23 @@ def _checked(estimator: Any, X: Any, *, reset: bool, ensure_min_samples: int) ->
             checked.sum_duplicates()
     _check_finite(estimator, checked)
     return checked
+
+
+def _check_kernel_columns(K: Any, n_training_rows: int) -> None:
+    shape = K.shape if sparse.issparse(K) else np.shape(K)
+    if len(shape) == 2 and shape[1] != n_training_rows:
+        raise ValueError(
+            f"kernel='precomputed' needs the kernel values of X with every training row: got shape {shape}, "
+            f"expected {(shape[0], n_training_rows)}"
+        )
+
+
+def _explained(error: ValueError | TypeError, X: Any) -> Exception:
+    """The same error with the place and the fix, where scikit-learn's message lacks them."""
+    if "Complex data" in str(error):
+        return ValueError("Complex data not supported: X has complex values; pass real numbers, e.g. X.real")
+    place = _first_unconvertible(X)
+    return error if place is None else type(error)(f"{error} (X, {place}); encode that column as numbers")
 
 
 def _check_sparse_structure(X: Any) -> None:
@@ -85,7 +106,7 @@ def _check_dtype(X: Any) -> None:
 
 def _first_unconvertible(X: Any) -> str | None:
     """Where the first entry is that cannot become a number."""
-    names = [str(c) for c in X.columns] if hasattr(X, "columns") else None
+    names = list(X.columns) if hasattr(X, "columns") else None
     try:
         table = np.asarray(X, dtype=object)
     except (ValueError, TypeError):
@@ -97,7 +118,7 @@ def _first_unconvertible(X: Any) -> str | None:
             try:
                 float(table[i, j])
             except (TypeError, ValueError):
-                return f"row {i}, column {names[j] if names else j}: {table[i, j]!r}"
+                return f"row {i}, column {repr(names[j]) if names else j}: {table[i, j]!r}"
     return None
 
 
@@ -121,21 +142,88 @@ def _check_finite(estimator: Any, X: Any) -> None:
     )
 
 
+def _warn_of_unequal_scales(estimator: Any, X: Any) -> None:
+    """In every kernel a column that varies 1e10 times more than another drowns it."""
+    low, high = _column_ranges(X)
+    with np.errstate(over="ignore"):
+        width = high - low
+    varied = np.flatnonzero(width > 1e-12 * np.maximum(np.abs(low), np.abs(high)))  # more than rounding
+    if len(varied) == 0 or width[varied].max() < _UNEQUAL * width[varied].min():
+        return
+    wide, narrow = varied[width[varied].argmax()], varied[width[varied].argmin()]
+    names = getattr(estimator, "feature_names_in_", range(X.shape[1]))
+    warnings.warn(
+        f"column {names[wide]!r} of X varies {width[wide] / width[narrow]:.0e} times more than column "
+        f"{names[narrow]!r}, which hardly counts beside it; scale X (e.g. with StandardScaler)",
+        AdatronWarning,
+        stacklevel=5,
+    )
+
+
+def _column_ranges(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sparse.issparse(X):
+        low, high = low.toarray(), high.toarray()
+    return np.ravel(low), np.ravel(high)
+
+
 def check_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Classes in sorted order, and the index of each label among them."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
+    _check_one_type(y)  # before numpy turns 1 and "a" into "1" and "a"
     y = column_or_1d(y, warn=True)
-    check_consistent_length(X, y)
-    if any(label is None for label in y.tolist()):
-        raise ValueError("y contains None; drop the rows without a label")
+    if X.shape[0] != len(y):
+        raise ValueError(
+            f"X and y have inconsistent numbers of samples: X has {X.shape[0]} rows, y has {len(y)} labels"
+        )
+    _check_no_missing(y)
+    if y.dtype.kind == "O":
+        y = _plain(y)
+    check_classification_targets(y)
+    return np.unique(y, return_inverse=True)
+
+
+def _check_one_type(y: Any) -> None:
+    """Text and numbers in one list have no common order."""
+    if not isinstance(y, list | tuple) and getattr(getattr(y, "dtype", None), "kind", None) != "O":
+        return
+    present = (label for label in y if not _is_missing(label))
+    kinds = {"str" if isinstance(label, str) else type(label).__name__ for label in present}
+    if "str" in kinds and len(kinds) > 1:
+        raise ValueError(f"y mixes labels of types {sorted(kinds)}; use one type for all classes")
+
+
+def _check_no_missing(y: np.ndarray) -> None:
+    if y.dtype.kind == "f":
+        missing = ~np.isfinite(y)
+    elif y.dtype.kind == "O":
+        missing = np.array([_is_missing(label) for label in y], dtype=bool)
+    else:
+        return
+    if missing.any():
+        row = int(missing.argmax())
+        kind = {"nan": "NaN", "inf": "infinity", "-inf": "infinity"}.get(str(y[row]), repr(y[row]))
+        raise ValueError(
+            f"Input y contains {kind}: {int(missing.sum())} label(s) are missing, the first in row {row}; "
+            "drop the rows without a label"
+        )
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN and pandas' NA: whatever is not equal to itself."""
     try:
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-    except TypeError as error:
-        kinds = sorted({type(label).__name__ for label in y.tolist()})
-        raise ValueError(f"y mixes labels of types {kinds}; use one type for all classes") from error
-    return classes, codes
+        return label is None or bool(label != label)
+    except TypeError:  # NA has no truth value
+        return True
+    except ValueError:  # an array is no label, but it is not missing either
+        return False
+
+
+def _plain(y: np.ndarray) -> np.ndarray:
+    """Labels kept as objects, as an array of their own type."""
+    plain = np.array(y.tolist())
+    return plain if plain.ndim == 1 and plain.dtype.kind in "bif" else y
 
 
 def check_sample_weight(sample_weight: Any, m: int) -> np.ndarray:
@@ -145,6 +233,8 @@ def check_sample_weight(sample_weight: Any, m: int) -> np.ndarray:
     weights = np.asarray(sample_weight)
     if weights.ndim == 0:
         weights = np.full(m, weights)
+    if weights.dtype.kind == "c":
+        raise ValueError("sample_weight must be real numbers, got complex ones")
     try:
         weights = weights.astype(np.float64)
     except (TypeError, ValueError) as error:

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adatron.estimators.parameters import check_choice, check_integer, check_number
+from adatron.estimators.parameters import (
+    as_random_state,
+    check_choice,
+    check_finite_number,
+    check_integer,
+    check_number,
+)
 from adatron.exceptions import KernelError, KernelWarning
 from adatron.kernels import (
     CallableKernel,
@@ -19,14 +25,16 @@ from adatron.kernels import (
     Polynomial,
     Precomputed,
     Sigmoid,
+    has_negative_curvature,
     is_indefinite,
 )
-from adatron.operators import GramOperator
+from adatron.operators import Choice, DenseGram, GramOperator, choose_operator, low_rank_gram
 
-__all__ = ["KERNELS", "check_precomputed", "inspect_gram", "kernel_from", "probe_callable"]
+__all__ = ["KERNELS", "check_precomputed", "inspect_gram", "kernel_from", "operator_for", "probe_callable"]
 
 KERNELS = ["linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"]
 _SAMPLE = 500
+_ROUNDING = 64 * np.finfo(float).eps  # a spread below this part of the mean is rounding
 
 
 def kernel_from(estimator: Any, X: Any, weights: np.ndarray) -> Kernel:
@@ -46,9 +54,7 @@ def kernel_from(estimator: Any, X: Any, weights: np.ndarray) -> Kernel:
         return Gaussian(gamma)
     if name == "laplacian":
         return Laplacian(gamma)
-    coef0 = float(estimator.coef0)
-    if not np.isfinite(coef0):
-        raise ValueError(f"coef0 must be a finite number, got {estimator.coef0!r}")
+    coef0 = check_finite_number("coef0", estimator.coef0)
     if name == "sigmoid":
         return Sigmoid(gamma, coef0)
     degree = check_integer("degree", estimator.degree, at_least=1, allowed="an integer >= 1")
@@ -62,26 +68,48 @@ def _gamma(gamma: Any, X: Any, weights: np.ndarray) -> float:
     n_features = X.shape[1]
     if gamma == "auto":
         return 1.0 / n_features
-    variance = _weighted_variance(X, weights)
-    if variance * n_features > np.finfo(float).tiny:
+    mean, variance = _weighted_moments(X, weights)
+    if variance * n_features > np.finfo(float).tiny and np.sqrt(variance) > _ROUNDING * abs(mean):
         return 1.0 / (n_features * variance)
     warnings.warn("X has zero variance, so gamma='scale' is taken as 1.0", KernelWarning, stacklevel=5)
     return 1.0
 
 
-def _weighted_variance(X: Any, weights: np.ndarray) -> float:
-    """Variance of all entries of X, a row of weight 2 counting as two rows."""
+def _weighted_moments(X: Any, weights: np.ndarray) -> tuple[float, float]:
+    """Mean and variance of all entries of X, a row of weight 2 counting as two rows."""
     share = weights / weights.max()
     share = share / (share.sum() * X.shape[1])
-    if sparse.issparse(X):
-        mean = float(share @ np.asarray(X.sum(axis=1)).ravel())
-        return max(float(share @ np.asarray(X.multiply(X).sum(axis=1)).ravel()) - mean**2, 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = float(share @ X.sum(axis=1))
-        variance = float(share @ np.square(X - mean).sum(axis=1))
+        mean = float(share @ np.ravel(X.sum(axis=1)))
+        variance = float(share @ _squared_deviations(X, mean))
     if not np.isfinite(variance):
         raise KernelError("the variance of X overflows float64; scale X (e.g. with StandardScaler)")
-    return variance
+    return mean, variance
+
+
+def _squared_deviations(X: Any, mean: float) -> np.ndarray:
+    """``Σ_j (x_ij − mean)²`` of every row."""
+    if not sparse.issparse(X):
+        return np.square(X - mean).sum(axis=1)
+    stored = X.copy()
+    stored.data = np.square(X.data - mean)
+    return np.ravel(stored.sum(axis=1)) + (X.shape[1] - np.diff(X.indptr)) * np.square(mean)
+
+
+def operator_for(
+    kernel: Kernel, X: Any, cache_size: float | str, rank: float | None, random_state: Any, copies: int = 1
+) -> Choice:
+    """The operator for the rows of `X`, and why it was chosen."""
+    m = X.shape[0]
+    if isinstance(kernel, Precomputed):
+        if rank is not None:
+            raise ValueError(f"rank={rank!r} needs rows of features, not a precomputed kernel; set rank=None")
+        return Choice(DenseGram(X), f"dense: the precomputed {m} × {m} kernel matrix")
+    if rank is None:
+        return choose_operator(kernel, X, cache_size, copies)
+    gram = low_rank_gram(kernel, X, rank, as_random_state(random_state))
+    reason = f"low rank: {m} × {gram.factor.shape[1]}, relative trace error {gram.trace_error:.2g}"
+    return Choice(gram, reason)
 
 
 def check_precomputed(K: Any) -> np.ndarray:
@@ -124,7 +152,10 @@ def inspect_gram(gram: GramOperator, kernel: Kernel) -> bool:
     if not np.any(diagonal) and not np.any(sample):
         raise KernelError("the kernel is numerically zero for all rows of X; scale X")
     _warn_if_degenerate(sample)
-    return not kernel.traits.psd and is_indefinite(sample)
+    if kernel.traits.psd:
+        return False
+    unseen = isinstance(gram, DenseGram) and gram.m > len(rows)
+    return is_indefinite(sample) or (unseen and has_negative_curvature(gram.matmul, gram.m))
 
 
 def _warn_if_degenerate(sample: np.ndarray) -> None:

@@ -13,6 +13,9 @@ import numpy as np
 
 __all__ = ["Layout"]
 
+_MOST_PROBLEMS = 100_000
+_MANY_CLASSES = 500  # beyond which at least two rows of each are asked for
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -31,6 +34,16 @@ class Layout:
     @property
     def pairs(self) -> list[tuple[int, int]]:
         return list(combinations(range(self.n_classes), 2))
+
+    def check_size(self, n_rows: int) -> None:
+        """Refuse more classes than anyone can train."""
+        problems = len(self.pairs) if self.is_pairwise else self.n_classes
+        is_no_class = self.n_classes > _MANY_CLASSES and 2 * self.n_classes > n_rows
+        if problems > _MOST_PROBLEMS or is_no_class:
+            raise ValueError(
+                f"y has {self.n_classes} classes for {n_rows} rows, which is {problems} problems to train; "
+                "check that y holds classes and not a continuous target, or use multi_class='ovr'"
+            )
 
     @property
     def is_binary(self) -> bool:

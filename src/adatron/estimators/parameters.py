@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import os
 from difflib import get_close_matches
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-__all__ = ["check_choice", "check_integer", "check_number", "closest_name", "count_threads"]
+__all__ = [
+    "as_random_state",
+    "check_choice",
+    "check_common_parameters",
+    "check_finite_number",
+    "check_flag",
+    "check_integer",
+    "check_max_iter",
+    "check_number",
+    "closest_name",
+    "count_threads",
+]
 
 
 def check_number(
@@ -19,6 +32,13 @@ def check_number(
     is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if not is_number or not value > 0.0 or (np.isinf(value) and not allow_inf):
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
+    return float(value)
+
+
+def check_finite_number(name: str, value: Any) -> float:
+    """A number of any sign."""
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
     return float(value)
 
 
@@ -34,6 +54,49 @@ def check_choice(name: str, value: Any, choices: list[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {choices}, got {value!r}{closest_name(value, choices)}")
     return value
+
+
+def check_flag(name: str, value: Any) -> None:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_) and value not in (0, 1):
+        raise ValueError(f"{name} must be a bool, got {value!r}")
+
+
+def check_max_iter(value: Any, default: int) -> int:
+    """Epochs at most; -1 is the default."""
+    if isinstance(value, Integral) and value == -1:
+        return default
+    return check_integer("max_iter", value, at_least=1, allowed="-1 or an integer >= 1")
+
+
+def check_common_parameters(estimator: Any) -> None:
+    """Parameters that all kernel estimators share."""
+    if estimator.time_limit is not None:
+        check_number("time_limit", estimator.time_limit, allowed="None or a finite number > 0")
+    if not isinstance(estimator.cache_size, str) or estimator.cache_size != "auto":
+        check_number("cache_size", estimator.cache_size, allowed="'auto' or a number of MB > 0")
+    if not isinstance(estimator.verbose, bool | np.bool_ | Integral):
+        raise ValueError(f"verbose must be a bool or an integer, got {estimator.verbose!r}")
+    check_rank(estimator.rank)
+    as_random_state(estimator.random_state)
+
+
+def check_rank(rank: Any) -> None:
+    """None, a number of landmarks, or a trace error."""
+    is_number = isinstance(rank, int | float | np.number) and not isinstance(rank, bool)
+    if rank is None or (is_number and (0.0 < rank < 1.0 or (rank >= 1 and rank == int(rank)))):
+        return
+    raise ValueError(f"rank must be None, an integer >= 1 or a number between 0 and 1, got {rank!r}")
+
+
+def as_random_state(random_state: Any) -> np.random.RandomState:
+    """scikit-learn's kinds of random states, and NumPy's generators."""
+    if isinstance(random_state, np.random.Generator):
+        return np.random.RandomState(random_state.integers(2**32))
+    try:
+        return check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(f"random_state must be None, an integer or a generator: {error}") from error
 
 
 def closest_name(value: Any, names: list[str]) -> str:

@@ -15,13 +15,14 @@ __all__ = ["check_coincident", "check_separable"]
 
 def check_coincident(X: Any, codes: np.ndarray, rows: np.ndarray, classes: np.ndarray) -> None:
     """Refuse equal rows of different classes: no kernel separates them."""
+    labels = classes.tolist()
     seen: dict[bytes, int] = {}
     for i in range(X.shape[0]):
         j = seen.setdefault(_row_bytes(X, i), i)
         if codes[i] != codes[j]:
             raise InfeasibleError(
                 f"the classes are not separable with any kernel: rows {rows[j]} and {rows[i]} of X coincide "
-                f"but are labelled {classes[codes[j]]!r} and {classes[codes[i]]!r}; set C < inf"
+                f"but are labelled {labels[codes[j]]!r} and {labels[codes[i]]!r}; set C < inf"
             )
 
 
@@ -33,27 +34,38 @@ def _row_bytes(X: Any, i: int) -> bytes:
     return (X[i] + 0.0).tobytes()  # −0.0 becomes 0.0
 
 
-def check_separable(solutions: list[DualSolution], plan: Any, classes: np.ndarray) -> None:
+def check_separable(solutions: list[DualSolution], plan: Any) -> None:
     """Raise when a hard-margin problem was found to have no solution."""
+    classes = plan.extras["data"].classes
     for number, solution in enumerate(solutions):
         if solution.status is Status.NOT_SEPARABLE:
             raise InfeasibleError(
                 f"the classes {classes.tolist()!r} are not separable with this kernel (problem {number}): "
                 f"after {solution.n_iter} epochs the margin must be below {solution.margin_interval[1]:.3g}"
-                f"{_blame(plan, number)}; set C < inf or choose a richer kernel"
+                f"{_blame(plan, number)}; set C < inf or choose a richer kernel (where C * sample_weight * "
+                "max k(x, x) >= 1e100, a bound is as good as infinite: lower C or the weights, or scale X)"
             )
 
 
 def _blame(plan: Any, number: int) -> str:
-    """Points of opposite classes that coincide in feature space, if there are any."""
+    """Rows of opposite classes that coincide in feature space, if there are any."""
     run = next(r for r in plan.runs if r.first <= number < r.first + r.problem.n_columns)
     y, gram = run.problem.y[:, number - run.first], run.problem.gram
     heavy = np.argsort(-np.abs(run.problem.diagonal), kind="stable")[:1_000]
     K, signs, diagonal = gram.block(heavy, heavy), y[heavy], run.problem.diagonal[heavy]
-    distances = diagonal[:, None] + diagonal[None, :] - 2.0 * K
+    sizes = diagonal[:, None] + diagonal[None, :]
+    distances = (sizes - 2.0 * K) / sizes
     distances[signs[:, None] == signs[None, :]] = np.inf
     i, j = np.unravel_index(int(distances.argmin()), distances.shape)
-    if distances[i, j] > 1e-12 * diagonal.max():
+    if distances[i, j] > 1e-12:
         return ""
-    first, second = sorted((int(heavy[i]), int(heavy[j])))
-    return f"; points {first} and {second} of that problem coincide"
+    first, second = sorted(_user_rows(plan, number)[heavy[[i, j]]].tolist())
+    return f"; rows {first} and {second} of X coincide"
+
+
+def _user_rows(plan: Any, number: int) -> np.ndarray:
+    """The rows of the user's X behind the points of one problem."""
+    layout, data = plan.extras["layout"], plan.extras["data"]
+    if not layout.is_pairwise:
+        return data.rows
+    return data.rows[layout.pair_rows(data.codes)[number][0]]

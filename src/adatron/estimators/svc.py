@@ -7,29 +7,36 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.callback import with_callbacks
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.estimators.base import DEFAULT_MAX_ITER, FitPlan, KernelMachine, summary_attributes
-from adatron.estimators.inputs import check_labels, check_predict_X, check_sample_weight, check_training_X
-from adatron.estimators.kernel_choice import check_precomputed, inspect_gram, kernel_from, probe_callable
+from adatron.estimators.base import DEFAULT_MAX_ITER, FitPlan, summary_attributes
+from adatron.estimators.expansion import ExpansionClassifier, expansion_attributes
+from adatron.estimators.kernel_choice import inspect_gram, kernel_from, operator_for, probe_callable
 from adatron.estimators.multiclass import Layout
-from adatron.estimators.parameters import check_choice, check_integer, check_number, count_threads
+from adatron.estimators.parameters import (
+    check_choice,
+    check_common_parameters,
+    check_flag,
+    check_max_iter,
+    check_number,
+    count_threads,
+)
 from adatron.estimators.separability import check_coincident, check_separable
+from adatron.estimators.solver_choice import check_solver_can_serve, solver_from
+from adatron.estimators.training_data import TrainingData, classification_data
 from adatron.kernels import Linear, Precomputed
-from adatron.operators import Choice, DenseGram, choose_operator
-from adatron.problems import classification
-from adatron.solvers import SOLVERS
+from adatron.operators import Choice, GramOperator
+from adatron.problems import DualProblem, classification
 from adatron.solving import DualSolution, EpochRecord, Run
 
 __all__ = ["SVC"]
 
 
-class SVC(ClassifierMixin, KernelMachine):
+class SVC(ExpansionClassifier):
     """Support vector classification with a certificate.
 
     Changing ``from sklearn.svm import SVC`` to ``from adatron import SVC`` works: parameters and
@@ -60,17 +67,23 @@ default="rbf"
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
     break_ties : bool, default=False
     random_state : int, RandomState instance or None, default=None
-        Used for the folds of ``probability=True``.
+        Used for the landmarks of `rank` and the folds of ``probability=True``.
     fit_intercept : bool, default=True
         Whether a bias is fitted.
-    solver : {"auto", "adatron", "adatron-secant"} or Solver, default="auto"
-        "adatron" is Kernel-Adatron; "adatron-secant" searches the bias as the document does.
+    solver : {"auto", "adatron", "adatron-secant", "multiplicative", "m3", "munk", "rho"} or Solver, \
+default="auto"
+        "adatron" is Kernel-Adatron ("adatron-secant" searches the bias as its document does);
+        "multiplicative" updates all multipliers at once; "m3" and "munk" (kernels K >= 0) do so without
+        a rate, and without a bias; "rho" is the ρ-SVM with an adaptive rate: hard margin, no bias.
     learning_rate : "auto" or float, default="auto"
-        The rate η of the solver; "auto" is 1/K_ii for each point.
+        The rate η of "adatron" ("auto": 1/K_ii for each point) or "multiplicative" ("auto": halved as
+        often as need be).
     multi_class : {"ovo", "ovr"}, default="ovo"
         How more than two classes are trained.
-    rank : None
-        Low-rank kernels are not available yet.
+    rank : int or float, default=None
+        Train on a low-rank approximation of the kernel: an integer is the number of Nyström landmarks, a
+        number below 1 the relative trace error at which pivoted incomplete Cholesky stops. The
+        certificate is then one for the approximated kernel, whose error is `kernel_error_`.
     time_limit : float, default=None
         Seconds after which the fit ends with the best it has.
     warm_start : bool, default=False
@@ -92,6 +105,8 @@ default="rbf"
     status_ : Status
         Why the fit ended; ``status_.sentence`` says it in words.
     converged_ : bool
+    kernel_error_ : float
+        Relative trace error of the approximated kernel matrix, with `rank`.
     finished_exactly_ : bool
         Whether the exact finish gave the model; `history_` ends with the last epoch before it.
     bias_interval_ : ndarray of shape (n_problems, 2)
@@ -102,6 +117,10 @@ default="rbf"
     References
     ----------
     C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998.
+    N. Cristianini, C. Campbell, J. Shawe-Taylor, *A Multiplicative Updating Algorithm for Training Support
+    Vector Machines*, ESANN 1999.
+    V. K. Potluru et al., *Multiplicative Updates for Non-negative Kernel SVM*, 2009.
+    I. W. Tsang, J. T. Kwok, *Ensembles of Partially Trained SVMs with Multiplicative Updates*, IJCAI 2007.
 
     Examples
     --------
@@ -180,8 +199,6 @@ default="rbf"
         SVC
         """
         self._fit(X, y, sample_weight)
-        if self.probability:
-            self._calibrate(X, y, sample_weight)
         return self
 
     def iter_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[EpochRecord]:
@@ -205,106 +222,55 @@ default="rbf"
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         settings = self._check_parameters()
-        X = check_training_X(self, X)
-        classes, codes = check_labels(X, y)
-        weights = check_sample_weight(sample_weight, X.shape[0])
-        if len(classes) < 2:
-            raise ValueError(f"SVC needs at least two classes, y has only 1 class: {classes.tolist()[0]!r}")
-        class_weight = compute_class_weight(
-            self.class_weight, classes=classes, y=classes[codes], sample_weight=weights
-        )
-        check_sample_weight(class_weight, len(classes))
-        upper, rows = self._bounds(weights, class_weight[codes], classes, codes)
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            X = check_precomputed(X)[np.ix_(rows, rows)]
-        else:
-            X = X[rows]
-        codes = codes[rows]
-        kernel = kernel_from(self, X, weights[rows])
-        probe_callable(kernel, X)
-        layout = Layout(len(classes), self.multi_class)
-        if np.isinf(upper).any() and not isinstance(kernel, Precomputed):
-            check_coincident(X, codes, rows, classes)
-        choice = self._operator(kernel, X, layout)
-        runs = self._runs(choice, layout, codes, upper, inspect_gram(choice.gram, kernel), settings)
-        extras = {"reason": choice.reason, "layout": layout, "codes": codes, "classes": classes}
-        extras |= {"class_weight": class_weight, "shape": (len(weights), self.n_features_in_)}
-        threads = count_threads(self.n_jobs)
-        return FitPlan(X, rows, kernel, runs, self.time_limit, threads, extras=extras)
+        data = classification_data(self, X, y, sample_weight)
+        layout = Layout(len(data.classes), self.multi_class)
+        layout.check_size(len(data.codes))
+        kernel = kernel_from(self, data.X, data.sample_weight)
+        probe_callable(kernel, data.X)
+        choice = self._operator(kernel, data.X, layout)
+        problems = self._problems(choice.gram, layout, data)
+        if np.isinf(problems[0].upper).any() and not isinstance(kernel, Precomputed):
+            check_coincident(data.X, data.codes, data.rows, data.classes)
+        runs = self._runs(problems, inspect_gram(choice.gram, kernel), settings)
+        extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
+        return FitPlan(kernel, runs, self.time_limit, count_threads(self.n_jobs), extras=extras)
 
     def _check_parameters(self) -> dict[str, Any]:
         check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
-        tol = check_number("tol", self.tol)
-        if self.time_limit is not None:
-            check_number("time_limit", self.time_limit, allowed="None or a finite number > 0")
-        if self.cache_size != "auto":
-            check_number("cache_size", self.cache_size, allowed="'auto' or a number of MB > 0")
-        if self.learning_rate != "auto":
-            check_number("learning_rate", self.learning_rate, allowed="'auto' or a finite number > 0")
+        check_common_parameters(self)
         check_choice("multi_class", self.multi_class, ["ovo", "ovr"])
         check_choice("decision_function_shape", self.decision_function_shape, ["ovr", "ovo"])
-        if self.rank is not None:
-            raise ValueError(f"rank must be None, got {self.rank!r}: low-rank kernels are not available yet")
-        max_iter = DEFAULT_MAX_ITER
-        if isinstance(self.max_iter, float) or self.max_iter != -1:
-            max_iter = check_integer("max_iter", self.max_iter, at_least=1, allowed="-1 or an integer >= 1")
-        return {"tol": tol, "max_iter": max_iter, "solver": self._solver()}
-
-    def _solver(self) -> Any:
-        if not isinstance(self.solver, str) and hasattr(self.solver, "epoch"):
-            return self.solver
-        return SOLVERS[check_choice("solver", self.solver, list(SOLVERS))](learning_rate=self.learning_rate)
-
-    def _bounds(
-        self, weights: np.ndarray, class_weights: np.ndarray, classes: np.ndarray, codes: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Upper bounds of the rows that take part, and those rows: weight 0 is as good as absent."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            upper = np.where(weights * class_weights > 0.0, self.C * (weights * class_weights), 0.0)
-        if np.isfinite(self.C) and np.isinf(upper).any():
-            raise ValueError(f"C * sample_weight overflows with C={self.C!r}; scale sample_weight down")
-        rows = np.flatnonzero(upper > 0.0)
-        present = np.unique(codes[rows])
-        if len(present) < len(classes):
-            missing = [c for i, c in enumerate(classes.tolist()) if i not in present]
-            raise ValueError(
-                f"every row of the classes {missing!r} has zero weight; SVC needs rows of each class"
-            )
-        return upper[rows], rows
+        for name in ("shrinking", "probability", "break_ties", "fit_intercept", "warm_start"):
+            check_flag(name, getattr(self, name))
+        solver = solver_from(self.solver, self.learning_rate)
+        max_iter = check_max_iter(self.max_iter, DEFAULT_MAX_ITER)
+        return {"tol": check_number("tol", self.tol), "max_iter": max_iter, "solver": solver}
 
     def _operator(self, kernel: Any, X: Any, layout: Layout) -> Choice:
-        if isinstance(kernel, Precomputed):
-            return Choice(DenseGram(X), f"dense: the precomputed {X.shape[0]} × {X.shape[0]} kernel matrix")
-        return choose_operator(kernel, X, self.cache_size, copies=3 if layout.is_pairwise else 1)
+        copies = 3 if layout.is_pairwise else 1
+        return operator_for(kernel, X, self.cache_size, self.rank, self.random_state, copies)
 
-    def _runs(
-        self,
-        choice: Choice,
-        layout: Layout,
-        codes: np.ndarray,
-        upper: np.ndarray,
-        indefinite: bool,
-        settings: dict[str, Any],
-    ) -> list[Run]:
-        if layout.is_pairwise:
-            parts = [
-                (choice.gram.restrict(rows), signs, upper[rows]) for rows, signs in layout.pair_rows(codes)
-            ]
-        else:
-            parts = [(choice.gram, layout.signs(codes), upper)]
-        starts = self._warm_starts([(g.m, s.reshape(g.m, -1).shape[1]) for g, s, _ in parts])
+    def _problems(self, gram: GramOperator, layout: Layout, data: TrainingData) -> list[DualProblem]:
+        with np.errstate(over="ignore"):
+            upper = self.C * data.weights
+        if np.isfinite(self.C) and not np.isfinite(upper).all():
+            raise ValueError(f"C * sample_weight overflows with C={self.C!r}; scale sample_weight down")
+        if not (upper > 0.0).all():
+            raise ValueError(f"C * sample_weight underflows with C={self.C!r}; scale sample_weight up")
+        if not layout.is_pairwise:
+            return [classification(gram, layout.signs(data.codes), upper, bias=self.fit_intercept)]
         return [
-            Run(
-                classification(gram, signs, bounds, bias=self.fit_intercept),
-                settings["solver"],
-                tol=settings["tol"],
-                max_iter=settings["max_iter"],
-                alpha=start,
-                indefinite=indefinite,
-                eager=self.solver == "auto",
-                first=number,
-            )
-            for number, ((gram, signs, bounds), start) in enumerate(zip(parts, starts, strict=True))
+            classification(gram.restrict(rows), signs, upper[rows], bias=self.fit_intercept)
+            for rows, signs in layout.pair_rows(data.codes)
+        ]
+
+    def _runs(self, problems: list[DualProblem], indefinite: bool, settings: dict[str, Any]) -> list[Run]:
+        check_solver_can_serve(self.solver, settings["solver"], problems[0])
+        starts = self._warm_starts([problem.y.shape for problem in problems])
+        common = {"indefinite": indefinite, "eager": self.solver == "auto", **settings}
+        return [
+            Run(problem, alpha=start, first=number, **common)
+            for number, (problem, start) in enumerate(zip(problems, starts, strict=True))
         ]
 
     def _warm_starts(self, shapes: list[tuple[int, int]]) -> list[np.ndarray | None]:
@@ -314,64 +280,15 @@ default="rbf"
         return list(previous)
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
-        layout, codes, classes = (plan.extras[k] for k in ("layout", "codes", "classes"))
-        check_separable(solutions, plan, classes)
-        coefficients = self._coefficient_matrix(plan, solutions)
-        support = np.flatnonzero(np.any(coefficients != 0.0, axis=1))
-        support = support[np.argsort(codes[support], kind="stable")]
-        precomputed = isinstance(plan.kernel, Precomputed)
-        attributes = {
-            "classes_": classes,
-            "class_weight_": plan.extras["class_weight"],
-            "shape_fit_": plan.extras["shape"],
-            "support_": plan.rows[support].astype(np.int32),
-            "support_vectors_": np.empty((0, 0)) if precomputed else plan.X[support],
-            "n_support_": np.bincount(codes[support], minlength=len(classes)).astype(np.int32),
-            "dual_coef_": layout.to_dual_coef(coefficients[support], codes[support]),
-            "intercept_": np.array([s.bias for s in solutions]),
-            "_layout": layout,
-            "_kernel": plan.kernel,
-        }
+        layout, data = plan.extras["layout"], plan.extras["data"]
+        check_separable(solutions, plan)
+        coefficients = _coefficient_matrix(layout, data, solutions)
+        intercept = np.array([solution.bias for solution in solutions])
+        attributes = expansion_attributes(plan, data, layout, coefficients, intercept)
+        attributes["class_weight_"] = data.class_weight
         if self.warm_start:
             attributes["_alphas"] = [_alphas(run, solutions) for run in plan.runs]
         return attributes | summary_attributes(solutions)
-
-    def _coefficient_matrix(self, plan: FitPlan, solutions: list[DualSolution]) -> np.ndarray:
-        """``y∘α`` of every row and problem."""
-        layout, codes = plan.extras["layout"], plan.extras["codes"]
-        coefficients = np.zeros((len(codes), len(solutions)))
-        if layout.is_pairwise:
-            for problem, (rows, signs) in enumerate(layout.pair_rows(codes)):
-                coefficients[rows, problem] = signs * solutions[problem].alpha
-            return coefficients
-        signs = layout.signs(codes)
-        for problem, solution in enumerate(solutions):
-            coefficients[:, problem] = signs[:, problem] * solution.alpha
-        return coefficients
-
-    def _decisions(self, X: Any) -> np.ndarray:
-        """Decision values of all problems, shape (n, n_problems)."""
-        check_is_fitted(self)
-        X = check_predict_X(self, X)
-        coefficients = self._layout.to_coefficients(self.dual_coef_, self.n_support_)
-        return self._kernel_values(X, lambda K: K @ coefficients) + self.intercept_
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Signed distance-like score, as in `sklearn.svm.SVC`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes), or one column per
-        pair of classes with ``decision_function_shape="ovo"``.
-        """
-        decisions = self._decisions(X)
-        if self._layout.is_binary:
-            return decisions[:, 0]
-        return decisions if self.decision_function_shape == "ovo" else self._layout.one_per_class(decisions)
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row of `X`."""
@@ -393,7 +310,11 @@ default="rbf"
         """Logarithm of `predict_proba`."""
         return np.log(self.predict_proba(X))
 
-    def _calibrate(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _after_fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        if len(self.support_) == 0 and self.converged_:
+            raise ValueError(f"the fit has no support vectors: C is too small, or tol={self.tol!r} too loose")
+        if not self.probability:
+            return
         inner = clone(self).set_params(probability=False, verbose=False)
         inner.set_callbacks()
         calibrated = CalibratedClassifierCV(inner, ensemble=False, cv=5)
@@ -408,11 +329,15 @@ default="rbf"
         weights = coefficients.T @ self.support_vectors_
         return weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return tags
+
+def _coefficient_matrix(layout: Layout, data: TrainingData, solutions: list[DualSolution]) -> np.ndarray:
+    """``y∘α`` of every row and problem."""
+    coefficients = np.zeros((len(data.codes), len(solutions)))
+    if layout.is_pairwise:
+        for problem, (rows, signs) in enumerate(layout.pair_rows(data.codes)):
+            coefficients[rows, problem] = signs * solutions[problem].alpha
+        return coefficients
+    return layout.signs(data.codes) * np.column_stack([solution.alpha for solution in solutions])
 
 
 def _alphas(run: Run, solutions: list[DualSolution]) -> np.ndarray:

@@ -20,7 +20,7 @@ array([[1., 0.],
 """
 
 from adatron.kernels.base import Kernel, Power, Product, Sum, Traits
-from adatron.kernels.mercer import is_indefinite, smallest_eigenvalue
+from adatron.kernels.mercer import has_negative_curvature, is_indefinite, smallest_eigenvalue
 from adatron.kernels.standard import (
     CallableKernel,
     Gaussian,
@@ -44,6 +44,7 @@ __all__ = [
     "Sigmoid",
     "Sum",
     "Traits",
+    "has_negative_curvature",
     "is_indefinite",
     "smallest_eigenvalue",
 ]

@@ -123,7 +123,8 @@ class Power(Kernel):
 
 def inner_products(X: Any, Z: Any) -> np.ndarray:
     """All ``⟨x, z⟩`` as a dense array; this is where sparse input ends."""
-    products = X @ Z.T
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite values are reported with their rows
+        products = X @ Z.T
     return products.toarray() if sparse.issparse(products) else np.asarray(products)
 
 

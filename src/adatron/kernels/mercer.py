@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigvalsh_tridiagonal
 
 from adatron.kernels.base import Kernel
 
-__all__ = ["is_indefinite", "smallest_eigenvalue"]
+__all__ = ["has_negative_curvature", "is_indefinite", "smallest_eigenvalue"]
+
+_ROUNDING = 1e-10  # eigenvalues between this part of the largest and its negative may be zero
+_LANCZOS_STEPS = 40
 
 
 def smallest_eigenvalue(kernel: Kernel, X: Any, *, n_samples: int = 500, random_state: int = 0) -> float:
@@ -37,4 +42,39 @@ def smallest_eigenvalue(kernel: Kernel, X: Any, *, n_samples: int = 500, random_
 def is_indefinite(gram: np.ndarray) -> bool:
     """Whether a symmetric matrix has an eigenvalue that is negative beyond rounding."""
     eigenvalues = np.linalg.eigvalsh(gram)
-    return bool(eigenvalues[0] < -1e-10 * np.abs(eigenvalues).max())
+    return bool(eigenvalues[0] < -_ROUNDING * np.abs(eigenvalues).max())
+
+
+def has_negative_curvature(matmul: Callable[[np.ndarray], np.ndarray], m: int) -> bool:
+    """Whether a few Lanczos steps find a v with ``vᵀKv < 0`` in a symmetric m × m matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import has_negative_curvature
+    >>> K = np.eye(1000)
+    >>> has_negative_curvature(K.__matmul__, 1000)
+    False
+    >>> K[3, 7] = K[7, 3] = 2.0
+    >>> has_negative_curvature(K.__matmul__, 1000)
+    True
+    """
+    ritz = eigvalsh_tridiagonal(*_lanczos(matmul, m))
+    return bool(ritz[0] < -_ROUNDING * np.abs(ritz).max())
+
+
+def _lanczos(matmul: Callable[[np.ndarray], np.ndarray], m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Diagonal and off-diagonal of K in the basis of ``v, Kv, K²v, …``: eigenvalues like K's extremes."""
+    basis = np.zeros((_LANCZOS_STEPS, m))
+    diagonal, beside = np.zeros(_LANCZOS_STEPS), np.zeros(_LANCZOS_STEPS)
+    vector = np.random.default_rng(0).normal(size=m)
+    for step in range(_LANCZOS_STEPS):
+        basis[step] = vector / np.linalg.norm(vector)
+        vector = matmul(basis[step][:, None])[:, 0]
+        diagonal[step] = basis[step] @ vector
+        for _ in range(2):  # rounding destroys orthogonality: once is not enough
+            vector = vector - basis[: step + 1].T @ (basis[: step + 1] @ vector)
+        beside[step] = np.linalg.norm(vector)
+        if beside[step] <= _ROUNDING * np.abs(diagonal[: step + 1]).max():  # all there is to see
+            break
+    return diagonal[: step + 1], beside[:step]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -98,6 +100,9 @@ class Polynomial(Kernel):
 
     def __post_init__(self) -> None:
         check_positive("gamma", self.gamma)
+        check_finite_value("coef0", self.coef0)
+        if not isinstance(self.degree, Integral) or isinstance(self.degree, bool) or self.degree < 1:
+            raise ValueError(f"degree must be an integer >= 1, got {self.degree!r}")
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
@@ -123,6 +128,7 @@ class Sigmoid(Kernel):
 
     def __post_init__(self) -> None:
         check_positive("gamma", self.gamma)
+        check_finite_value("coef0", self.coef0)
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         return np.tanh(self.gamma * inner_products(X, Z) + self.coef0)
@@ -162,17 +168,22 @@ class CallableKernel(Kernel):
         return self._checked(values, expected)
 
     def _checked(self, values: Any, expected: tuple[int, int]) -> np.ndarray:
-        try:
-            array = np.asarray(values)
-            if not np.isrealobj(array):
-                raise TypeError(f"complex values of dtype {array.dtype}")
-            array = array.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise KernelError(f"kernel function {self.name!r} must return numbers: {error}") from error
-        if array.shape != expected:
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
+            kind = f"dtype {values.dtype}" if hasattr(values, "dtype") else type(values).__name__
             raise KernelError(
-                f"kernel function {self.name!r} returned shape {array.shape}, expected {expected}: "
+                f"kernel function {self.name!r} must return a NumPy array of numbers, got {kind}"
+            )
+        if values.shape != expected:
+            raise KernelError(
+                f"kernel function {self.name!r} returned shape {values.shape}, expected {expected}: "
                 "one row for each row of its first argument, one column for each row of its second"
+            )
+        array = np.array(values, dtype=np.float64)  # a copy: the function may use its array again
+        if not np.isfinite(array).all():
+            i, j = np.argwhere(~np.isfinite(array))[0]
+            raise KernelError(
+                f"kernel function {self.name!r} returned {array[i, j]} for row {i} of its first and row {j} "
+                "of its second argument; it must return finite numbers (scale X if they overflow)"
             )
         return array
 
@@ -191,5 +202,14 @@ def _centred(X: Any, Z: Any) -> tuple[Any, Any]:
 
 
 def check_positive(name: str, value: float) -> None:
-    if not (np.isfinite(value) and value > 0.0):
+    if not (_is_finite(value) and value > 0.0):
         raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
+
+
+def check_finite_value(name: str, value: float) -> None:
+    if not _is_finite(value):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)

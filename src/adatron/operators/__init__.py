@@ -16,6 +16,7 @@ Every operator answers the same four methods (`GramOperator`), so solvers do not
 from adatron.operators.blocked import BlockedGram
 from adatron.operators.choose import Choice, choose_operator
 from adatron.operators.dense import DenseGram
+from adatron.operators.low_rank import LinearGram, LowRankGram, low_rank_gram, nystroem, pivoted_cholesky
 from adatron.operators.memory import available_memory
 from adatron.operators.protocol import GramOperator, Rows
 
@@ -24,7 +25,12 @@ __all__ = [
     "Choice",
     "DenseGram",
     "GramOperator",
+    "LinearGram",
+    "LowRankGram",
     "Rows",
     "available_memory",
     "choose_operator",
+    "low_rank_gram",
+    "nystroem",
+    "pivoted_cholesky",
 ]

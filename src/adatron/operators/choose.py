@@ -6,16 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from adatron.kernels import Kernel
+from adatron.kernels import Kernel, Linear
 from adatron.operators.blocked import BlockedGram
 from adatron.operators.dense import DenseGram
 from adatron.operators.finite import check_finite
+from adatron.operators.low_rank import LinearGram
 from adatron.operators.memory import available_memory
 from adatron.operators.protocol import GramOperator
 
 __all__ = ["Choice", "choose_operator"]
 
+_NARROW = 0.25  # features per row up to which products with X cost less than with the matrix
 _DENSE_AT_MOST = 256 * 2**20  # larger matrices are filled row by row, so limits and Ctrl-C are seen in time
 
 
@@ -39,7 +42,13 @@ def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: int
     copies : int
         How many matrices of this size the caller will make by restricting a dense one.
     """
-    m = X.shape[0]
+    m, d = X.shape
+    if isinstance(kernel, Linear) and not sparse.issparse(X) and d <= m * _NARROW:
+        with np.errstate(over="ignore"):
+            squares = np.einsum("ij,ij->i", X, X)
+        worst = int(squares.argmax())
+        check_finite(squares[[worst], None], np.array([worst]), np.array([worst]))
+        return Choice(LinearGram(X), f"linear: the rows themselves, {m} × {d}, are a factor of the matrix")
     free = available_memory()
     budget = free // 2 if cache_size == "auto" else min(int(float(cache_size) * 2**20), free)
     size = 8 * m * m

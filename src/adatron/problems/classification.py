@@ -9,7 +9,7 @@ from adatron.problems.dual import DualProblem
 
 __all__ = ["classification"]
 
-_HARD = 1e20  # beyond this, in units of the kernel, a bound cannot be told from infinity in float64
+_HARD = 1e100  # beyond this, in units of the kernel, a bound cannot be told from infinity in float64
 
 
 def classification(gram: GramOperator, signs: np.ndarray, upper: np.ndarray, *, bias: bool) -> DualProblem:

@@ -78,6 +78,12 @@ class DualProblem:
         diagonal = self.gram.diagonal()
         return np.maximum(diagonal, np.finfo(float).eps * diagonal.max())
 
+    @cached_property
+    def is_nonnegative(self) -> bool:
+        """Whether no kernel value is negative."""
+        step = max(1, 10_000_000 // self.m)
+        return all(self.gram.block(slice(i, i + step)).min() >= 0.0 for i in range(0, self.m, step))
+
     def columns(self, which: np.ndarray | list[int]) -> DualProblem:
         """The problems in some of the columns."""
         return DualProblem(self.gram, self.y[:, which], self.p[:, which], self.upper[:, which], self.equality)

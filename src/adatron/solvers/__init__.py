@@ -19,12 +19,34 @@ from typing import Any
 
 from adatron.solvers.base import Pause, Solver, State, take_columns
 from adatron.solvers.kernel_adatron import KernelAdatron
+from adatron.solvers.m3 import M3
+from adatron.solvers.multiplicative import MultiplicativeUpdating
+from adatron.solvers.munk import Munk
+from adatron.solvers.perceptron import Perceptron
+from adatron.solvers.rho import RhoSVM
 from adatron.solvers.secant_adatron import SecantAdatron
 
-__all__ = ["SOLVERS", "KernelAdatron", "Pause", "SecantAdatron", "Solver", "State", "take_columns"]
+__all__ = [
+    "M3",
+    "SOLVERS",
+    "KernelAdatron",
+    "MultiplicativeUpdating",
+    "Munk",
+    "Pause",
+    "Perceptron",
+    "RhoSVM",
+    "SecantAdatron",
+    "Solver",
+    "State",
+    "take_columns",
+]
 
 SOLVERS: dict[str, Callable[..., Any]] = {
     "auto": KernelAdatron,
     "adatron": KernelAdatron,
     "adatron-secant": SecantAdatron,
+    "multiplicative": MultiplicativeUpdating,
+    "m3": M3,
+    "munk": Munk,
+    "rho": RhoSVM,
 }

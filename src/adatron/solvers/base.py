@@ -6,11 +6,23 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from numba.extending import register_jitable
 
 from adatron.operators import GramOperator
 from adatron.problems import DualProblem
 
-__all__ = ["Pause", "Solver", "State", "empty_state_arrays", "sweep", "take_columns"]
+__all__ = [
+    "Pause",
+    "Solver",
+    "State",
+    "empty_state_arrays",
+    "output_of",
+    "output_sweep",
+    "positive_start",
+    "revive",
+    "sweep",
+    "take_columns",
+]
 
 Pause = Callable[[], None]
 StateT = TypeVar("StateT", bound=tuple)
@@ -51,6 +63,41 @@ def sweep(gram: GramOperator, n_columns: int, pause: Pause) -> Iterator[tuple[in
         yield start, gram.block(slice(start, min(start + size, gram.m)))
 
 
+def output_sweep(
+    problem: DualProblem, alpha: np.ndarray, f: np.ndarray, pause: Pause
+) -> Iterator[tuple[int, np.ndarray, np.ndarray, bool]]:
+    """Tiles for point-by-point sweeps: ``(first row, rows, outputs, factored)``.
+
+    With a whole kernel matrix the rows are its rows and the outputs (B, m) are f. With a factor,
+    ``K = Z Zᵀ``, they are rows of Z and ``w = Zᵀ(y∘α)`` (B, r), so that f_i is their product, a sweep
+    costs O(mr), and f is brought up to date at the end. Either way a step of α_i adds a multiple of row i.
+    """
+    factor = getattr(problem.gram, "factor", None)
+    if factor is None:
+        for first, block in sweep(problem.gram, problem.n_columns, pause):
+            yield first, block, f.T, False
+        return
+    w = np.ascontiguousarray((problem.y * alpha).T @ factor)
+    size = max(1, _WORK_PER_TILE // (factor.shape[1] * problem.n_columns))
+    try:
+        for start in range(0, problem.m, size):
+            pause()
+            yield start, factor[start : start + size], w, True
+    finally:
+        f[...] = factor @ w.T
+
+
+@register_jitable
+def output_of(row, outputs, i, factored):
+    """f_i of one column, wherever it is kept."""
+    if not factored:
+        return outputs[i]
+    total = 0.0
+    for j in range(len(row)):
+        total += row[j] * outputs[j]
+    return total
+
+
 def empty_state_arrays(problem: DualProblem, alpha: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """α (zero, or a warm start clipped to the box) and the outputs f that belong to it."""
     if alpha is None:
@@ -58,6 +105,26 @@ def empty_state_arrays(problem: DualProblem, alpha: np.ndarray | None) -> tuple[
         return zeros, zeros.copy(order="F")
     alpha = np.asfortranarray(np.clip(alpha, 0.0, problem.upper))
     return alpha, np.asfortranarray(problem.gram.matmul(problem.y * alpha))
+
+
+def positive_start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray:
+    """A start without zeros for multiplicative updates, which could never leave one."""
+    natural = np.minimum(1.0 / problem.diagonal[:, None], 0.5 * problem.upper)
+    if alpha is None:
+        return np.asfortranarray(natural / problem.m)
+    floor = np.minimum(1e-6 * natural, problem.upper)
+    return np.asfortranarray(np.maximum(np.minimum(alpha, problem.upper), floor))
+
+
+def revive(
+    problem: DualProblem, alpha: np.ndarray, outputs: np.ndarray, where: np.ndarray | bool = True
+) -> np.ndarray:
+    """Raise zeros that the gradient ``p − outputs`` (y∘f) wants to be positive."""
+    locked = (alpha <= 0.0) & (problem.p > outputs) & (problem.upper > 0.0) & where
+    if not locked.any():
+        return alpha
+    small = 1e-6 * np.minimum(1.0 / problem.diagonal[:, None], problem.upper)
+    return np.where(locked, small, alpha)
 
 
 def take_columns(state: StateT, which: np.ndarray) -> StateT:

@@ -19,11 +19,12 @@ import numpy as np
 
 from adatron.compiled import compiled
 from adatron.problems import DualProblem
-from adatron.solvers.base import Pause, empty_state_arrays, sweep
+from adatron.solvers.base import Pause, empty_state_arrays, output_of, output_sweep
 
 __all__ = ["AdatronState", "KernelAdatron", "adatron_sweep", "learning_rates"]
 
 
+_EDGE = 1.95  # ηK_ii closer to 2 would circle for ever, so larger rates are reduced to this
 _NEAR_ORIGIN = 0.01  # of the mean K_ii
 
 
@@ -88,7 +89,7 @@ def learning_rates(problem: DualProblem, learning_rate: float | str) -> np.ndarr
             f"learning_rate={learning_rate!r} is too large: Kernel-Adatron converges only for "
             f"learning_rate < 2 / max K_ii = {2.0 / largest:.6g}; use less, or 'auto'"
         )
-    return np.full(problem.m, float(learning_rate))
+    return np.minimum(float(learning_rate), _EDGE / diagonal)
 
 
 def adatron_sweep(
@@ -97,28 +98,28 @@ def adatron_sweep(
     """One pass over the points that updates α, f and ω in place."""
     diagonal = problem.diagonal
     rates = learning_rates(problem, learning_rate)
-    for first, block in sweep(problem.gram, problem.n_columns, pause):
+    for first, rows, outputs, factored in output_sweep(problem, state.alpha, state.f, pause):
         _adatron_tile(
-            first, block, problem.y.T, problem.p.T, problem.upper.T, diagonal, rates,
-            state.alpha.T, state.f.T, state.bias, state.omega, state.penalty,
+            first, rows, factored, problem.y.T, problem.p.T, problem.upper.T, diagonal, rates,
+            state.alpha.T, outputs, state.bias, state.omega, state.penalty,
         )  # fmt: skip
 
 
 @compiled
-def _adatron_tile(first, block, y, p, upper, diagonal, rates, alpha, f, bias, omega, penalty):
-    n_rows, m = block.shape
-    for r in range(n_rows):
+def _adatron_tile(first, rows, factored, y, p, upper, diagonal, rates, alpha, outputs, bias, omega, penalty):
+    for r in range(rows.shape[0]):
         i = first + r
-        row = block[r]
+        row = rows[r]
         for b in range(alpha.shape[0]):
+            output = outputs[b]
             old = alpha[b, i]
-            gradient = p[b, i] - y[b, i] * (f[b, i] + bias[b] + penalty[b] * omega[b])
+            f = output_of(row, output, i, factored)
+            gradient = p[b, i] - y[b, i] * (f + bias[b] + penalty[b] * omega[b])
             new = old + rates[i] * gradient / (1.0 + penalty[b] / diagonal[i])
             new = min(max(new, 0.0), upper[b, i])
             if new != old:
                 step = y[b, i] * (new - old)
                 alpha[b, i] = new
                 omega[b] += step
-                output = f[b]
-                for j in range(m):
+                for j in range(len(row)):
                     output[j] += step * row[j]

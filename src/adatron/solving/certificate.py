@@ -8,7 +8,8 @@ non-negative terms, one for each point, so it is computed without cancellation::
     P − D = Σ (u_i − α_i) g_i  over g_i > 0   −   Σ α_i g_i  over g_i < 0,    g_i = p_i − y_i (f_i + b)
 
 For a hard margin both sides are scaled to their best, and the true margin lies in
-``[lo, hi] = [min y_i (f_i + b)/‖w‖, ‖w‖/Σα]``; the gap is ``1 − (lo/hi)²``.
+``[lo, hi] = [min y_i (f_i + b)/‖w‖, ‖w‖/Σα]``; the gap is ``1 − (lo/hi)²``. That gap holds for finite
+bounds too where the classes are separated, and is used when the bounds are huge.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from adatron.problems import DualProblem
 
 __all__ = ["Certificate", "best_bias", "certify", "make_feasible", "measure_gap"]
 
+_AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
 _NEGLIGIBLE = 1e-8  # multipliers below this part of the largest are dropped before certifying
 
 
@@ -81,6 +83,9 @@ def measure_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndar
     size = max(abs(primal), abs(dual))
     gap = difference / size if size > 0.0 else 0.0
     norm = float(np.sqrt(quadratic))
+    if upper[present].max() * problem.diagonal.max() >= _AS_GOOD_AS_HARD:
+        hard_gap = _hard(alpha, f, bias, interval, quadratic, linear, outputs / p[present]).gap
+        gap = min(gap, hard_gap)
     margin = (float(outputs.min()) / norm, norm / linear) if norm > 0.0 and linear > 0.0 else (0.0, 0.0)
     return Certificate(alpha, f, bias, interval, float(gap), primal, dual, margin)
 

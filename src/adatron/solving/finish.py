@@ -9,17 +9,22 @@ so the sets cannot cycle (a primal active-set method).
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from adatron.problems import DualProblem
 from adatron.solvers import Pause
+from adatron.solving.certificate import best_bias
+from adatron.threads import one_blas_thread
 
 __all__ = ["LARGEST_FREE_SET", "exact_finish"]
 
 LARGEST_FREE_SET = 2_000
-_WORK = 2e10  # multiply-adds spent at most on one finish
-_WORK_PER_STEP = 2e7  # what a step costs in any case, in the same unit
+_ONE_THREAD = 3_000  # points up to which one BLAS thread is as good as several
+_WORK = 4e10  # multiply-adds spent at most on one finish
+_WORK_PER_STEP = 1e7  # what a step costs in any case, in the same unit
 _RIDGE = 1e-11  # keeps factorisations of singular systems (equal rows) bounded; refinement removes it
 _FREED_AT_ONCE = 16
 
@@ -28,7 +33,11 @@ def exact_finish(
     problem: DualProblem, column: int, alpha: np.ndarray, pause: Pause = lambda: None
 ) -> np.ndarray | None:
     """The optimal α of one problem, or None when it was not reached within a bounded effort."""
-    finish = _Finish(problem, column, alpha)
+    with one_blas_thread() if problem.m <= _ONE_THREAD else nullcontext():
+        return _steps_to_the_optimum(_Finish(problem, column, alpha), pause)
+
+
+def _steps_to_the_optimum(finish: _Finish, pause: Pause) -> np.ndarray | None:
     work = 0.0
     while finish.n_free <= LARGEST_FREE_SET and work < _WORK:
         pause()
@@ -48,9 +57,23 @@ class _Finish:
         self.gram, self.has_bias = problem.gram, problem.has_bias
         self.y, self.p, self.upper = (a[:, column] for a in (problem.y, problem.p, problem.upper))
         self.alpha = np.clip(alpha, 0.0, self.upper)
-        self.free = (self.alpha > 0.0) & (self.alpha < self.upper)
         self.root_diagonal = np.sqrt(problem.diagonal)
         self.bias, self.progress = 0.0, True
+        self.refresh()
+        self._guess_bounds(problem.diagonal)
+
+    def _guess_bounds(self, diagonal: np.ndarray) -> None:
+        """Move points to the bound that one step of their own would take them to; the rest are free.
+
+        Without this, the α > 0 of multiplicative solvers would make every point free.
+        """
+        if self.has_bias:
+            self.bias = float(np.mean(best_bias(self.f, self.y, self.p, self.upper)))
+        wanted = self.alpha + (self.p - self.y * (self.f + self.bias)) / diagonal
+        self.alpha[wanted <= 0.0] = 0.0
+        full = wanted >= self.upper
+        self.alpha[full] = self.upper[full]
+        self.free = (self.alpha > 0.0) & (self.alpha < self.upper)
         self.refresh()
 
     @property
@@ -72,17 +95,19 @@ class _Finish:
         block = self.gram.block(rows, rows)
         missing = -float(self.y @ self.alpha) if self.has_bias else None
         residual = self.p[rows] - y * self.f[rows]
-        direction, self.bias = _solve(y[:, None] * block * y, y, residual, missing)
+        signed = y[:, None] * block * y
+        direction, self.bias = _solve(signed, y, residual, missing)
         blocked = ((alpha <= 0.0) & (direction < 0.0)) | ((alpha >= upper) & (direction > 0.0))
         if blocked.any():  # freed together with others, but it wants to stay
             self.free[rows[blocked]] = False
             return False
-        length, moved, met = _as_far_as_allowed(alpha, upper, direction)
+        moved = _best_on_bent_path(alpha, upper, direction, residual - self.bias * y, signed)
         self.alpha[rows] = moved
         self.f[rows] += block @ (y * (moved - alpha))
+        met = (moved <= 0.0) | (moved >= upper)
         self.free[rows[met]] = False
-        self.progress |= length > 0.0
-        return length == 1.0
+        self.progress |= bool((moved != alpha).any())
+        return not met.any()
 
     def free_the_wrong(self) -> bool:
         """Free points at a bound that the gradient wants elsewhere; whether there were any."""
@@ -128,18 +153,25 @@ class _Finish:
         return self.alpha
 
 
-def _as_far_as_allowed(
-    alpha: np.ndarray, upper: np.ndarray, direction: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """The part of a step, at most 1, that fits into the box; where it leads, and who met a bound."""
+def _best_on_bent_path(
+    alpha: np.ndarray, upper: np.ndarray, direction: np.ndarray, gradient: np.ndarray, Q: np.ndarray
+) -> np.ndarray:
+    """The best α on the path ``clip(α + t d)``, from the first bound it meets to t = 1.
+
+    Stopping at the first bound always gains; going on bends the path but often gains more, and then
+    takes many multipliers to their bounds at once.
+    """
     room = np.where(direction < 0.0, alpha, upper - alpha)
     with np.errstate(divide="ignore", invalid="ignore"):
         lengths = np.where(direction != 0.0, room / np.abs(direction), np.inf)
-    length = min(1.0, float(lengths.min()))
-    met = lengths <= length
-    moved = alpha + length * direction
-    moved[met] = np.where(direction[met] < 0.0, 0.0, upper[met])
-    return length, moved, met
+    first = min(1.0, float(lengths.min()))
+    tried = np.unique(np.minimum(first * 4.0 ** np.arange(12), 1.0)) if first > 0.0 else np.ones(1)
+    paths = np.clip(alpha[:, None] + tried * direction[:, None], 0.0, upper[:, None])
+    reached = lengths[:, None] <= tried  # exactly at the bound, whatever rounding says
+    paths = np.where(reached, np.where(direction < 0.0, 0.0, upper)[:, None], paths)
+    steps = paths - alpha[:, None]
+    gains = gradient @ steps - 0.5 * np.einsum("ij,ij->j", steps, Q @ steps)
+    return paths[:, int(gains.argmax())]
 
 
 def _solve(Q: np.ndarray, y: np.ndarray, p: np.ndarray, missing: float | None) -> tuple[np.ndarray, float]:

@@ -81,11 +81,20 @@ class Run:
             problem = self._live_problem
             self.state.f[:] = problem.gram.matmul(problem.y * self.state.alpha)
         records = self._record()
-        if self.epoch >= min(self._next_check, self.max_iter):
+        if (
+            self.epoch >= min(self._next_check, self.max_iter)
+            or self._flagged("diverged")
+            or self._flagged("ended")
+        ):
             self._pause = pause
             self._check(records)
             self._next_check = min([self.epoch + max(1, self.epoch // 10), *self._eager_at[:1]])
         return records
+
+    def _flagged(self, name: str, place: int | None = None) -> bool:
+        """Whether the solver itself says that a column has diverged or ended."""
+        flags = getattr(self.state, name, None)
+        return flags is not None and bool(flags.any() if place is None else flags[place])
 
     def end(self, status: Status) -> None:
         """End the live columns as they are."""
@@ -140,55 +149,70 @@ class Run:
         """Whether a column has ended, and with what."""
         alpha = self.state.alpha[:, place]
         first = self.traces[column].rows[0][-1]
-        if not violation <= _DIVERGED * max(1.0, first):  # catches NaN too
+        is_bounded = violation <= _DIVERGED * max(1.0, first) and np.isfinite(alpha).all()  # False for NaN
+        if self._flagged("diverged", place) or not is_bounded:
             best = self._best[column] or certify(self.problem, column, np.zeros_like(alpha))
-            return Status.DIVERGED, best
+            if self.indefinite:
+                return Status.INDEFINITE_KERNEL, best
+            verdict = self._judge_margin(column, best, best.alpha)
+            return verdict if verdict and verdict[0] is Status.NOT_SEPARABLE else (Status.DIVERGED, best)
         certificate = certify(self.problem, column, alpha)
         if self.indefinite:
+            self._keep_best(column, certificate)
             ended = violation <= self.tol or self.epoch >= min(self.max_iter, _INDEFINITE_EPOCHS)
             return (Status.INDEFINITE_KERNEL, certificate) if ended else None
-        if self._best[column] is None or certificate.gap < self._best[column].gap:  # type: ignore[union-attr]
-            self._best[column] = certificate
-        verdict = self._judge_gap(place, column, certificate) or self._judge_margin(
-            place, column, certificate
-        )
+        self._keep_best(column, certificate)
+        verdict = self._judge_gap(column, certificate, alpha)
+        if verdict is None and certificate.margin_interval[1] < self.tol * self._radius(column):
+            verdict = self._judge_margin(column, certificate, alpha)
+        if verdict is None and self._flagged("ended", place):
+            return Status.PRECISION_LIMIT, certificate
         if verdict is None and self.epoch >= self.max_iter:
-            return Status.MAX_ITER, certificate
+            return Status.MAX_ITER, certificate if certificate.alpha.any() else self._best[
+                column
+            ] or certificate
         return verdict
 
+    def _keep_best(self, column: int, certificate: Certificate) -> None:
+        best = self._best[column]
+        if best is None or (certificate.gap, -certificate.dual) < (best.gap, -best.dual):
+            self._best[column] = certificate
+
     def _judge_gap(
-        self, place: int, column: int, certificate: Certificate
+        self, column: int, certificate: Certificate, alpha: np.ndarray
     ) -> tuple[Status, Certificate] | None:
         if certificate.gap > self._finish_below[column]:
             return None
-        finished = self._finish(place, column)
+        finished = self._finish(column, alpha)
         best = finished if finished is not None and finished.gap <= certificate.gap + 1e-12 else certificate
         if best.gap <= self.tol:
             return Status.CONVERGED, best
-        if finished is not None:  # nothing contradicts the sets, so what is left is rounding
+        if finished is not None and finished.gap < 1.0:  # nothing contradicts the sets: rounding is left
             return Status.PRECISION_LIMIT, best
         self._finish_below[column] = max(self.tol, min(certificate.gap / 10.0, _FINISH_FROM))
-        return None
+        return None if finished is None else self._judge_margin(column, finished, alpha)
 
     def _judge_margin(
-        self, place: int, column: int, certificate: Certificate
+        self, column: int, certificate: Certificate, alpha: np.ndarray
     ) -> tuple[Status, Certificate] | None:
-        """Hard margin: a margin that must be smaller than tol means that there is none."""
-        upper = self.problem.upper[:, column]
-        if self._separable[column] or not np.isinf(upper).any():
+        """Hard margin: one that must be smaller than tol, and that the finish does not find, is none."""
+        if self._separable[column] or not np.isinf(self.problem.upper[:, column]).any():
             return None
-        radius = float(np.sqrt(self.problem.diagonal[upper > 0.0].max()))
-        if certificate.margin_interval[1] >= self.tol * radius:
-            return None
-        finished = self._finish(place, column)
+        finished = self._finish(column, alpha)
         if finished is None or finished.margin_interval[0] <= 0.0:
-            return Status.NOT_SEPARABLE, certificate
+            bounds = [c.margin_interval[1] for c in (certificate, finished) if c is not None]
+            is_none = min(bounds) < self.tol * self._radius(column)
+            return (Status.NOT_SEPARABLE, certificate) if is_none else None
         self._separable[column] = True
         return (Status.CONVERGED, finished) if finished.gap <= self.tol else None
 
-    def _finish(self, place: int, column: int) -> Certificate | None:
-        alpha = exact_finish(self.problem, column, self.state.alpha[:, place], self._pause)
-        self._finished[column] = None if alpha is None else certify(self.problem, column, alpha)
+    def _radius(self, column: int) -> float:
+        """``max √K_ii`` over the points that take part."""
+        return float(np.sqrt(self.problem.diagonal[self.problem.upper[:, column] > 0.0].max()))
+
+    def _finish(self, column: int, alpha: np.ndarray) -> Certificate | None:
+        finished = exact_finish(self.problem, column, alpha, self._pause)
+        self._finished[column] = None if finished is None else certify(self.problem, column, finished)
         return self._finished[column]
 
     def _close(self, column: int, status: Status, certificate: Certificate) -> None:
@@ -205,8 +229,19 @@ class Run:
             certificate.bias_interval,
             certificate.margin_interval,
             self._finished[column] is certificate,
-            self.traces[column].rows,
+            self._advice(column, certificate) if status is Status.DIVERGED else "",
+            self._trace(column, status),
         )
+
+    def _trace(self, column: int, status: Status) -> list[tuple[float, ...]]:
+        rows = self.traces[column].rows
+        if status in (Status.DIVERGED, Status.INDEFINITE_KERNEL):  # may have overflowed
+            return [tuple(np.nan_to_num(row).tolist()) for row in rows]
+        return rows
+
+    def _advice(self, column: int, certificate: Certificate) -> str:
+        advice = getattr(self.solver, "advice", None)
+        return "" if advice is None else advice(self.problem, column, certificate.alpha)
 
     def _leave(self, staying: np.ndarray) -> None:
         self.live = self.live[staying]

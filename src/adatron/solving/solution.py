@@ -24,4 +24,5 @@ class DualSolution:
     bias_interval: tuple[float, float]
     margin_interval: tuple[float, float]
     finished_exactly: bool = False  # by the exact finish, not by an iterate of the solver
+    advice: str = ""  # the solver's own, when it diverged
     trace: list[tuple[float, ...]] = field(repr=False, default_factory=list)

@@ -1,0 +1,92 @@
+"""Classifiers whose decisions are kernel expansions, ``f(x) = Σ coef_i k(x_i, x) + b``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from adatron.estimators.base import FitPlan, KernelMachine
+from adatron.estimators.inputs import check_predict_X
+from adatron.estimators.training_data import TrainingData, is_precomputed
+from adatron.kernels import Precomputed
+from adatron.operators import LowRankGram
+
+__all__ = ["ExpansionClassifier", "expansion_attributes"]
+
+
+class ExpansionClassifier(ClassifierMixin, KernelMachine):
+    """Base of the classifiers: decisions and predictions from ``dual_coef_`` and ``intercept_``."""
+
+    def _decisions(self, X: Any) -> np.ndarray:
+        """Decision values of all problems, shape (n, n_problems)."""
+        check_is_fitted(self)
+        X = check_predict_X(self, X)
+        return self._expand(X, *self._expansion()) + self.intercept_
+
+    def _expansion(self) -> tuple[Any, np.ndarray]:
+        """Rows and their coefficients: the support vectors, or the landmarks of a low-rank kernel."""
+        if self._landmark_coef is not None:
+            return self._landmarks, self._landmark_coef
+        return self.support_vectors_, self._layout.to_coefficients(self.dual_coef_, self.n_support_)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Signed distance-like score, as in `sklearn.svm.SVC`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes), or one column per
+        pair of classes with ``decision_function_shape="ovo"``.
+        """
+        return self._shaped(self._decisions(X))
+
+    def _shaped(self, decisions: np.ndarray) -> np.ndarray:
+        if self._layout.is_binary:
+            return decisions[:, 0]
+        if getattr(self, "decision_function_shape", "ovr") == "ovo":
+            return decisions
+        return self._layout.one_per_class(decisions)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row of `X`."""
+        return self.classes_[self._layout.vote(self._decisions(X))]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        return tags
+
+
+def expansion_attributes(
+    plan: FitPlan, data: TrainingData, layout: Any, coefficients: np.ndarray, intercept: np.ndarray
+) -> dict[str, Any]:
+    """Fitted attributes from the coefficients ``y∘α`` of every row and problem."""
+    codes = data.codes
+    support = np.flatnonzero(np.any(coefficients != 0.0, axis=1))
+    support = support[np.argsort(codes[support], kind="stable")]
+    precomputed = isinstance(plan.kernel, Precomputed)
+    gram = plan.extras["gram"]
+    attributes = {
+        "classes_": data.classes,
+        "shape_fit_": data.shape,
+        "support_": data.rows[support].astype(np.int32),
+        "support_vectors_": np.empty((0, 0)) if precomputed else data.X[support],
+        "n_support_": np.bincount(codes[support], minlength=len(data.classes)).astype(np.int32),
+        "dual_coef_": layout.to_dual_coef(coefficients[support], codes[support]),
+        "intercept_": intercept,
+        "_layout": layout,
+        "_kernel": plan.kernel,
+        "_landmark_coef": None,
+    }
+    if isinstance(gram, LowRankGram) and len(gram.landmarks):
+        attributes["_landmarks"] = data.X[gram.landmarks]
+        attributes["_landmark_coef"] = gram.projection @ (gram.factor.T @ coefficients)
+        attributes["kernel_error_"] = gram.trace_error
+    return attributes

@@ -1,0 +1,75 @@
+"""What a classifier trains on: checked rows, classes as numbers, weights; rows of weight 0 are gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+
+from adatron.estimators.inputs import check_labels, check_sample_weight, check_training_X
+from adatron.estimators.kernel_choice import check_precomputed
+from adatron.kernels import Precomputed
+
+__all__ = ["TrainingData", "classification_data", "is_precomputed"]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Rows that take part in a fit."""
+
+    X: Any
+    rows: np.ndarray  # of the user's X
+    codes: np.ndarray  # index of the class of each row
+    classes: np.ndarray
+    sample_weight: np.ndarray  # as the user gave it
+    weights: np.ndarray  # sample weight times class weight
+    class_weight: np.ndarray
+    shape: tuple[int, int]  # of the user's X
+
+
+def classification_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    """Check everything that `fit` is given."""
+    X = check_training_X(estimator, X)
+    classes, codes = check_labels(X, y)
+    if len(classes) < 2:
+        name = type(estimator).__name__
+        raise ValueError(f"{name} needs at least two classes, y has only 1 class: {classes.tolist()[0]!r}")
+    given = check_sample_weight(sample_weight, X.shape[0])
+    class_weight = _check_class_weight(getattr(estimator, "class_weight", None), classes, codes, given)
+    weights = given * class_weight[codes]
+    rows = np.flatnonzero(weights > 0.0)
+    _check_no_class_vanished(codes[rows], classes)
+    shape = (X.shape[0], X.shape[1])
+    X = check_precomputed(X)[np.ix_(rows, rows)] if is_precomputed(estimator.kernel) else X[rows]
+    return TrainingData(X, rows, codes[rows], classes, given[rows], weights[rows], class_weight, shape)
+
+
+def is_precomputed(kernel: Any) -> bool:
+    """Whether the data are kernel values already."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
+def _check_class_weight(
+    class_weight: Any, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    if isinstance(class_weight, dict):
+        for label, weight in class_weight.items():
+            if label not in classes:
+                raise ValueError(f"class_weight names class {label!r}, but y has only {classes.tolist()!r}")
+            if not isinstance(weight, Real) or not 0.0 <= float(weight) < np.inf:
+                raise ValueError(f"class_weight must be finite and >= 0, got {weight!r} for class {label!r}")
+    elif class_weight is not None and not (isinstance(class_weight, str) and class_weight == "balanced"):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}")
+    if class_weight == "balanced" and not weights.any():
+        weights = np.ones_like(weights)  # the check for vanished classes says what is wrong
+    return compute_class_weight(class_weight, classes=classes, y=classes[codes], sample_weight=weights)
+
+
+def _check_no_class_vanished(codes: np.ndarray, classes: np.ndarray) -> None:
+    present = set(codes.tolist())
+    missing = [label for code, label in enumerate(classes.tolist()) if code not in present]
+    if missing:
+        raise ValueError(f"every row of the classes {missing!r} has zero weight; each class needs some rows")

@@ -1,0 +1,182 @@
+"""Multiplicative updating: Cristianini, Campbell & Shawe-Taylor 1999.
+
+All points at once, with a fixed rate η and γ_k = y_k f_k::
+
+    α_k ← α_k exp(η (p_k − γ_k − λ y_k)),   λ such that Σ y_k α_k = 0
+
+λ has a closed form for a hard margin; with upper bounds it is the root of the monotone
+``Σ y_k min(u_k, α_k exp(…))``, after which α is clipped. The last λ is the bias. Logarithms of α are
+kept, so exponents of any size are harmless and a tiny α can come back.
+
+A rate that is too large makes the objective fall: with a fixed rate the column is then marked as
+diverged, with ``learning_rate="auto"`` the step is taken back and the rate halved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+from scipy.special import logsumexp
+
+from adatron.compiled import compiled
+from adatron.problems import DualProblem
+from adatron.solvers.base import Pause
+
+__all__ = ["MultiplicativeState", "MultiplicativeUpdating", "largest_stable_rate"]
+
+_FLUSH = -690.0  # log α below which α is stored as 0: exp would be denormal
+_PATIENCE = 10  # epochs after a fall of the objective within which it must recover
+
+
+class MultiplicativeState(NamedTuple):
+    alpha: np.ndarray  # (m, B)
+    f: np.ndarray  # (m, B)
+    bias: np.ndarray  # (B,): λ
+    log_alpha: np.ndarray  # (m, B)
+    rate: np.ndarray  # (B,): η
+    objective: np.ndarray  # (B,): the highest so far
+    falls: np.ndarray  # (B,): epochs since the objective was highest
+    diverged: np.ndarray  # (B,): 1.0 once the rate proved too large
+
+
+@dataclass(frozen=True)
+class MultiplicativeUpdating:
+    """Multiplicative updating.
+
+    Parameters
+    ----------
+    learning_rate : float or "auto"
+        η; "auto" starts at the inverse of the largest K_ii and is halved as often as need be.
+    """
+
+    learning_rate: float | str = "auto"
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> MultiplicativeState:
+        start = np.asfortranarray(_start(problem) if alpha is None else _positive(problem, alpha))
+        f = np.asfortranarray(problem.gram.matmul(problem.y * start))
+        columns = problem.n_columns
+        automatic = isinstance(self.learning_rate, str)
+        rate = 1.0 / problem.diagonal.max() if automatic else float(self.learning_rate)
+        with np.errstate(divide="ignore"):
+            logs = np.asfortranarray(np.log(start))
+        return MultiplicativeState(
+            start, f, np.zeros(columns), logs, np.full(columns, rate),
+            _objective(problem, start, f), np.zeros(columns), np.zeros(columns),
+        )  # fmt: skip
+
+    def epoch(self, problem: DualProblem, state: MultiplicativeState, pause: Pause) -> MultiplicativeState:
+        """Update every multiplier once; one product with the kernel matrix."""
+        pause()
+        gradient = problem.p - problem.y * state.f
+        logs = state.log_alpha + state.rate * gradient
+        bias = np.array([_multiplier(problem, logs, state.rate, b) for b in range(problem.n_columns)])
+        logs -= state.rate * bias * problem.y
+        with np.errstate(divide="ignore"):
+            logs = np.minimum(logs, np.log(problem.upper))
+        alpha = np.where(logs < _FLUSH, 0.0, np.exp(np.minimum(logs, 700.0)))
+        f = problem.gram.matmul(problem.y * alpha)
+        objective = _objective(problem, alpha, f)
+        fell = ~(objective >= state.objective * (1.0 - 1e-12 * np.sign(state.objective)))
+        if isinstance(self.learning_rate, str):
+            _accept(state, ~fell, alpha, f, bias, logs, objective)
+            state.rate[fell] *= 0.5
+            return state
+        _accept(state, np.ones_like(fell), alpha, f, bias, logs, np.fmax(objective, state.objective))
+        state.falls[:] = np.where(fell, state.falls + 1.0, 0.0)
+        state.diverged[:] = (state.falls >= _PATIENCE) | ~np.isfinite(objective)
+        return state
+
+    def advice(self, problem: DualProblem, column: int, alpha: np.ndarray) -> str:
+        """What to say of a column that diverged, given the best α it had."""
+        stable = 0.5 * largest_stable_rate(problem, column, alpha)
+        return (
+            f"learning_rate={self.learning_rate} is too large for multiplicative updates; "
+            f"use learning_rate={stable:.2g}, or 'auto'"
+        )
+
+
+def _accept(state: MultiplicativeState, which: np.ndarray, *news: np.ndarray) -> None:
+    """Store new α, f, λ, log α and objective in some of the columns."""
+    old = (state.alpha, state.f, state.bias, state.log_alpha, state.objective)
+    for array, new in zip(old, news, strict=True):
+        array[..., which] = new[..., which]
+
+
+def _start(problem: DualProblem) -> np.ndarray:
+    """1/m₊ on the positive points, 1/m₋ on the negative: ``yᵀα = 0`` holds from the start."""
+    present = problem.upper > 0.0
+    alpha = np.zeros_like(problem.y)
+    for sign in (1.0, -1.0):
+        side = present & (problem.y == sign)
+        alpha += side / np.maximum(side.sum(axis=0), 1)
+    return np.minimum(alpha, 0.5 * problem.upper)
+
+
+def _positive(problem: DualProblem, alpha: np.ndarray) -> np.ndarray:
+    """A warm start without zeros, from which nothing could return."""
+    floor = 1e-6 * np.maximum(alpha.max(axis=0), 1e-300)
+    return np.minimum(np.maximum(alpha, floor) * (problem.upper > 0.0), problem.upper)
+
+
+def _objective(problem: DualProblem, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (alpha * (problem.p - 0.5 * problem.y * f)).sum(axis=0)
+
+
+def _multiplier(problem: DualProblem, logs: np.ndarray, rate: np.ndarray, b: int) -> float:
+    """λ of one column: ``Σ y_k min(u_k, exp(logs_k − ηλ y_k)) = 0``."""
+    if not problem.has_bias:
+        return 0.0
+    positive = problem.y[:, b] > 0.0
+    above, below = logsumexp(logs[positive, b]), logsumexp(logs[~positive, b])
+    shift = 0.5 * (above - below)  # ηλ without bounds
+    if np.isfinite(problem.upper[:, b]).any():
+        shift = _root(logs[:, b].copy(), problem.y[:, b].copy(), problem.upper[:, b].copy(), shift)
+    return float(shift / rate[b])
+
+
+@register_jitable
+def _sum_at(logs, y, upper, s):
+    total = 0.0
+    for k in range(len(y)):
+        total += y[k] * min(upper[k], np.exp(min(logs[k] - s * y[k], 700.0)))
+    return total
+
+
+@compiled
+def _root(logs, y, upper, guess):
+    """Bisection for the zero of the non-increasing ``Σ y_k min(u_k, exp(logs_k − s y_k))`` in s."""
+    low, high, width = guess, guess, 1.0
+    while _sum_at(logs, y, upper, low) < 0.0 and width < 1e6:
+        low -= width
+        width *= 2.0
+    width = 1.0
+    while _sum_at(logs, y, upper, high) > 0.0 and width < 1e6:
+        high += width
+        width *= 2.0
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if middle <= low or middle >= high:
+            break
+        if _sum_at(logs, y, upper, middle) > 0.0:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
+def largest_stable_rate(problem: DualProblem, column: int, alpha: np.ndarray) -> float:
+    """``2/λ_max`` of ``A^½ Q A^½`` on the support vectors, projected on ``yᵀα = 0``, A = diag α."""
+    rows = np.argsort(-alpha, kind="stable")[:1_000]
+    rows = rows[alpha[rows] > 1e-6 * alpha.max()]
+    y, root = problem.y[rows, column], np.sqrt(alpha[rows])
+    M = (root * y)[:, None] * problem.gram.block(rows, rows) * (root * y)
+    if problem.has_bias:
+        v = root * y / np.linalg.norm(root)
+        M -= np.outer(v, v @ M)
+        M -= np.outer(M @ v, v)
+    return float(2.0 / np.linalg.eigvalsh(0.5 * (M + M.T))[-1])

@@ -1,0 +1,216 @@
+"""Fault catalogue, resources: R10 (Ctrl-C) and R14 (a broken numba cache) for `SVC`.
+
+Comes with model files, checkpoints and the command line: R1–R9, R11–R13, and the checkpoint of R10.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
+
+from adatron import SVC
+from adatron.solvers import KernelAdatron
+from tests.faults.invariants import check_model, overlapping
+
+# ---------------------------------------------------------------- Ctrl-C
+
+
+class InterruptedAt:
+    """Kernel-Adatron whose user presses Ctrl-C in a given epoch."""
+
+    needs = frozenset()
+
+    def __init__(self, epoch):
+        self.left = epoch
+
+    def init(self, problem, alpha=None):
+        return KernelAdatron().init(problem, alpha)
+
+    def epoch(self, problem, state, pause):
+        self.left -= 1
+        if self.left <= 0:
+            raise KeyboardInterrupt
+        return KernelAdatron().epoch(problem, state, pause)
+
+
+@pytest.mark.parametrize("epoch", [1, 2, 5])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_R10_interrupt_keeps_the_model(epoch, n_classes, multi_class):
+    X, _ = overlapping()
+    y = np.arange(60) % n_classes
+    model = SVC(C=100.0, tol=1e-9, solver=InterruptedAt(epoch), multi_class=multi_class)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert (model.status_, model.converged_) == ("stopped", False)
+    check_model(model, X, y)
+
+
+class Interrupting:
+    """A callback in which Ctrl-C arrives."""
+
+    def on_fit_begin(self, estimator):
+        pass
+
+    setup = teardown = on_fit_task_begin = lambda *args, **kwargs: None
+
+    def on_fit_task_end(self, estimator, context, **kwargs):
+        raise KeyboardInterrupt
+
+
+def test_R10_interrupt_in_a_callback():
+    X, y = overlapping()
+    model = SVC(C=100.0, tol=1e-9).set_callbacks(Interrupting())
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ == "stopped"
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+class InterruptingKernel:
+    """A kernel function in which Ctrl-C arrives at a given call."""
+
+    def __init__(self, call):
+        self.left = call
+
+    def __call__(self, X, Z):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+        return rbf_kernel(X, Z)
+
+
+def test_R10_interrupt_before_the_first_epoch():
+    """There is nothing to keep yet, and nothing of an earlier fit is passed off as new."""
+    X, y = overlapping()
+    model = SVC(kernel=InterruptingKernel(call=1))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_R10_interrupt_in_the_kernel_during_training():
+    X, y = overlapping(600)
+    model = SVC(kernel=InterruptingKernel(call=40), cache_size=0.5, C=100.0, tol=1e-9)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ == "stopped"
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_R10_refit_after_interrupt():
+    X, y = overlapping()
+    model = SVC(solver=InterruptedAt(3))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    model.set_params(solver="auto").fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), SVC().fit(X, y).decision_function(X))
+
+
+LONG_FIT = """
+import json, sys, time
+import numpy as np
+from adatron import SVC
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(1000, 20)), rng.integers(0, 2, 1000)
+SVC(solver=sys.argv[1], max_iter=1).fit(X, y)
+print("ready", flush=True)
+model = SVC(C=1e6, gamma=1e-3, tol=1e-12, solver=sys.argv[1])
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:
+    ended = time.time()
+    finite = bool(np.isfinite(model.decision_function(X)).all())
+    print(json.dumps({"ended": ended, "status": str(model.status_), "finite": finite}), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
+@pytest.mark.parametrize(("solver", "after"), [("auto", 1.0), ("adatron", 0.2)])
+def test_R10_a_real_signal(solver, after):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", LONG_FIT, solver], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline().strip() == "ready"
+        time.sleep(after)
+        sent = time.time()
+        process.send_signal(signal.SIGINT)
+        answer = json.loads(process.stdout.readline())
+    finally:
+        process.kill()
+        process.wait()
+    assert answer["status"] == "stopped"
+    assert answer["finite"]
+    assert answer["ended"] - sent < 0.5
+
+
+# ---------------------------------------------------------------- the numba cache
+
+SMALL_FIT = """
+import json, sys
+import numpy as np
+from adatron import SVC
+X = np.random.default_rng(0).normal(size=(60, 3))
+y = (X[:, 0] > 0).astype(int)
+json.dump(SVC(solver="adatron").fit(X, y).decision_function(X).tolist(), sys.stdout)
+"""
+
+
+def small_fit(cache):
+    answer = subprocess.run(
+        [sys.executable, "-c", SMALL_FIT],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NUMBA_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert answer.returncode == 0, answer.stderr
+    return json.loads(answer.stdout)
+
+
+@pytest.fixture(scope="module")
+def filled_cache(tmp_path_factory):
+    cache = tmp_path_factory.mktemp("numba")
+    return cache, small_fit(cache)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "content"),
+    [("*.nbi", b"garbage" * 100), ("*.nbc", b""), ("*.nbc", None)],
+    ids=["garbage-index", "empty-code", "truncated-code"],
+)
+def test_R14_corrupt_cache(filled_cache, tmp_path, pattern, content):
+    cache, expected = filled_cache
+    files = [path for path in cache.rglob(pattern)]
+    assert files
+    for path in cache.rglob("*"):
+        copy = tmp_path / path.relative_to(cache)
+        if path.is_dir():
+            copy.mkdir(exist_ok=True, parents=True)
+        else:
+            copy.parent.mkdir(exist_ok=True, parents=True)
+            whole = path.read_bytes()
+            broken = whole[: len(whole) // 2] if content is None else content
+            copy.write_bytes(broken if path in files else whole)
+    assert small_fit(tmp_path) == expected
+
+
+def test_R14_cache_below_a_file(filled_cache, tmp_path):
+    (tmp_path / "file").write_text("not a directory")
+    assert small_fit(tmp_path / "file" / "cache") == filled_cache[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
+def test_R14_read_only_cache(filled_cache, tmp_path):
+    tmp_path.chmod(0o500)
+    assert small_fit(tmp_path) == filled_cache[1]
