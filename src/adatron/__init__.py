@@ -4,8 +4,8 @@ The folders are the data flow, and each imports only from those before it::
 
     kernels → operators → problems → solvers → solving → estimators → display → cli
 
-``datasets``, ``exceptions`` and ``compiled`` stand at the bottom. Names are loaded on
-first use, so ``import adatron`` costs next to nothing.
+``datasets``, ``bounds``, ``exceptions``, ``compiled`` and ``threads`` stand at the bottom. Names are
+loaded on first use, so ``import adatron`` costs next to nothing.
 
 Examples
 --------
@@ -22,15 +22,15 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_ESTIMATORS = {"SVC": "adatron.estimators"}
-_MODULES = ("datasets", "display", "exceptions", "kernels")
+_ESTIMATORS = ("SVC", "EnsembleSVC", "KernelPerceptron", "ParzenClassifier")
+_MODULES = ("bounds", "datasets", "display", "exceptions", "kernels")
 
 __all__ = ["__version__", *_ESTIMATORS, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
     if name in _ESTIMATORS:
-        return getattr(import_module(_ESTIMATORS[name]), name)
+        return getattr(import_module("adatron.estimators"), name)
     if name in _MODULES:
         return import_module(f"adatron.{name}")
     raise AttributeError(f"module 'adatron' has no attribute {name!r}")

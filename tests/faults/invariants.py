@@ -6,7 +6,8 @@ that minimises the primal,
 
     D = Σα − ½ αᵀQα,    P = ½ αᵀQα + Σ u_i max(0, 1 − y_i (f_i + b)),    gap = (P − D)/max(|P|, |D|)
 
-and for a hard margin the gap of the interval ``[min y_i (f_i + b)/‖w‖, ‖w‖/Σα]`` of margins.
+and for a hard margin (w scaled until no point has slack) the gap of the interval
+``[min y_i (f_i + b)/‖w‖, ‖w‖/Σα]`` of margins.
 """
 
 import pickle
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 _HARD = 1e100  # C · max k(x, x) from which a bound cannot be told from infinity
+_NEARLY_HARD = 1e20  # and from which rounding alone makes a soft gap, so that the hard margin's counts too
 _EPS = np.finfo(float).eps
 _NOT_REPEATABLE = ("time_limit", "stopped")  # where a fit ended by the clock or by a person
 _LONG = 1.0  # seconds of a fit that is not repeated just to compare
@@ -170,7 +172,10 @@ def _gap(K, signs, alpha, upper, bias, has_bias):
     at_intercept = _primal(f, bias, signs, upper, quadratic)
     rounding = (fsum(upper) + linear) * noise / size if size > 0.0 else 0.0
     assert at_intercept - primal <= (1e-9 + rounding) * size, "intercept_ does not minimise the primal"
-    return (primal - dual) / size if size > 0.0 else 0.0, rounding
+    soft = (primal - dual) / size if size > 0.0 else 0.0, rounding
+    if np.max(upper) * np.max(np.diagonal(K)) < _NEARLY_HARD:
+        return soft
+    return min(soft, _hard_gap(f, signs, bias, quadratic, linear, noise))
 
 
 def _primal(f, bias, signs, upper, quadratic):
@@ -183,8 +188,8 @@ def _biases(f, signs, has_bias):
 
 
 def _hard_gap(f, signs, bias, quadratic, linear, noise):
-    if linear == 0.0 or quadratic <= 0.0:
-        return 1.0, 0.0
+    if quadratic <= 0.0:  # α = 0, or w = 0 as far as rounding can tell
+        return 1.0, 1.0 if noise * linear > 0.0 else 0.0
     norm = np.sqrt(quadratic)
     low, high = np.min(signs * (f + bias)) / norm, norm / linear
     rounding = 2.0 * noise / (norm * high)

@@ -207,8 +207,9 @@ def test_D9_rows_are_counted_as_the_user_counts_them():
         SVC(C=np.inf, kernel="precomputed").fit((1.0 + X @ X.T) ** 3, y)
 
 
-@each_solver
-@with_or_without_bias
+@pytest.mark.parametrize(
+    ("solver", "bias"), [("auto", True), ("auto", False), ("adatron", True), ("adatron-secant", False)]
+)
 def test_D9_opposite_duplicates_among_1000_rows(solver, bias):
     X, y = blobs(1000)
     X[901] = X[500]
@@ -350,7 +351,7 @@ def test_D17_scales_that_need_no_hint():
     X[0, 1] += 0.125  # rounding noise of a constant column
     assert SVC(gamma=0.3).fit(X, y).converged_
     K = rbf_kernel(X[:, :1]) + np.diag(10.0 ** np.linspace(-8.0, 8.0, 60))
-    assert SVC(kernel="precomputed").fit(K, y).n_support_.sum() > 0
+    assert SVC(kernel="precomputed", C=1e-3).fit(K, y).n_support_.sum() > 0
 
 
 # ---------------------------------------------------------------- types

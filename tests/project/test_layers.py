@@ -19,7 +19,7 @@ ORDER = [
     "papers",
     "cli",
 ]
-BOTTOM = {"storage", "datasets", "exceptions", "compiled", "threads"}
+BOTTOM = {"storage", "datasets", "exceptions", "compiled", "threads", "bounds"}
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 

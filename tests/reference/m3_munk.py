@@ -7,7 +7,7 @@ import numpy as np
 
 def start(K, upper):
     m = len(K)
-    return np.array([min(1.0 / K[i, i], 0.5 * upper[i]) / m for i in range(m)])
+    return np.array([min(1.0 / m, 0.5 * upper[i]) for i in range(m)])
 
 
 def m3(K, y, upper, n_epochs):

@@ -7,6 +7,9 @@
 True
 """
 
+from adatron.estimators.ensemble import EnsembleSVC
+from adatron.estimators.kernel_perceptron import KernelPerceptron
+from adatron.estimators.parzen import ParzenClassifier
 from adatron.estimators.svc import SVC
 
-__all__ = ["SVC"]
+__all__ = ["SVC", "EnsembleSVC", "KernelPerceptron", "ParzenClassifier"]

@@ -20,7 +20,7 @@ from adatron.estimators.parameters import closest_name
 from adatron.kernels import Kernel, Precomputed
 from adatron.solving import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Status, rounds
 
-__all__ = ["DEFAULT_MAX_ITER", "FitPlan", "KernelMachine"]
+__all__ = ["DEFAULT_MAX_ITER", "FitPlan", "KernelMachine", "summary_attributes", "unfitted_on_error"]
 
 DEFAULT_MAX_ITER = 100_000
 _FITTED_IN_PRIVATE = (
@@ -69,7 +69,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         raise NotImplementedError
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        with _unfitted_on_error(self):
+        with unfitted_on_error(self):
             plan = self._prepared(X, y, sample_weight)
             limit = None if self.max_iter == -1 else plan.runs[0].max_iter
             tasks = FitTasks(self, X, y, sample_weight, limit)
@@ -94,7 +94,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         """What a subclass adds to a fitted model."""
 
     def _iter_fit(self, X: Any, y: Any, sample_weight: Any) -> Iterator[EpochRecord]:
-        with _unfitted_on_error(self):
+        with unfitted_on_error(self):
             plan = self._prepared(X, y, sample_weight)
             for records in plan.rounds():
                 self._store(plan)
@@ -102,7 +102,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             self._store(plan)
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
-        with _unfitted_on_error(self, BaseException):  # Ctrl-C before the first epoch: nothing to keep yet
+        with unfitted_on_error(self, BaseException):  # Ctrl-C before the first epoch: nothing to keep yet
             return self._plan(X, y, sample_weight)
 
     def _store(self, plan: FitPlan) -> None:
@@ -123,7 +123,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     def _kernel_block(self, X: Any, vectors: Any, n_vectors: int) -> np.ndarray:
         if isinstance(self._kernel, Precomputed):
-            K = X[:, self.support_]
+            K = X[:, vectors]
             return K.toarray() if sparse.issparse(K) else K
         if n_vectors == 0:
             return np.zeros((X.shape[0], 0))
@@ -168,7 +168,7 @@ def summary_attributes(solutions: list[DualSolution]) -> dict[str, Any]:
 
 
 @contextmanager
-def _unfitted_on_error(estimator: Any, errors: type[BaseException] = Exception) -> Iterator[None]:
+def unfitted_on_error(estimator: Any, errors: type[BaseException] = Exception) -> Iterator[None]:
     """A fit that fails leaves nothing behind; one that is interrupted keeps what it has."""
     try:
         yield
@@ -189,10 +189,10 @@ def _warn_unless_converged(estimator: Any) -> None:
         Status.INDEFINITE_KERNEL: "use a positive semi-definite kernel such as 'rbf'",
         Status.PRECISION_LIMIT: "raise tol, or scale X",
     }[estimator.status_]
+    tol = f" (tol={estimator.tol:g})" if hasattr(estimator, "tol") else ""
     warnings.warn(
         f"{type(estimator).__name__} did not converge: {estimator.status_.sentence}. It reached a relative "
-        f"duality gap of {estimator.duality_gap_:.3g} (tol={estimator.tol:g}); "
-        f"{estimator._advice or advice}.",
+        f"duality gap of {estimator.duality_gap_:.3g}{tol}; {estimator._advice or advice}.",
         ConvergenceWarning,
         stacklevel=5,
     )

@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan, KernelMachine
 from adatron.estimators.inputs import check_predict_X
-from adatron.estimators.training_data import TrainingData, is_precomputed
+from adatron.estimators.kernel_choice import is_precomputed
+from adatron.estimators.training_data import TrainingData
 from adatron.kernels import Precomputed
 from adatron.operators import LowRankGram
 
@@ -30,7 +31,8 @@ class ExpansionClassifier(ClassifierMixin, KernelMachine):
         """Rows and their coefficients: the support vectors, or the landmarks of a low-rank kernel."""
         if self._landmark_coef is not None:
             return self._landmarks, self._landmark_coef
-        return self.support_vectors_, self._layout.to_coefficients(self.dual_coef_, self.n_support_)
+        vectors = self.support_ if isinstance(self._kernel, Precomputed) else self.support_vectors_
+        return vectors, self._layout.to_coefficients(self.dual_coef_, self.n_support_)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed distance-like score, as in `sklearn.svm.SVC`.
@@ -55,7 +57,8 @@ class ExpansionClassifier(ClassifierMixin, KernelMachine):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row of `X`."""
-        return self.classes_[self._layout.vote(self._decisions(X))]
+        decisions = self._decisions(X)
+        return self.classes_[self._layout.vote(decisions)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -65,9 +68,14 @@ class ExpansionClassifier(ClassifierMixin, KernelMachine):
 
 
 def expansion_attributes(
-    plan: FitPlan, data: TrainingData, layout: Any, coefficients: np.ndarray, intercept: np.ndarray
+    plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray, constant: float = 0.0
 ) -> dict[str, Any]:
-    """Fitted attributes from the coefficients ``y∘α`` of every row and problem."""
+    """Fitted attributes from the coefficients ``y∘α`` of every row and problem.
+
+    A `constant` that was added to the kernel for training goes into the intercept.
+    """
+    data: TrainingData = plan.extras["data"]
+    layout = plan.extras["layout"]
     codes = data.codes
     support = np.flatnonzero(np.any(coefficients != 0.0, axis=1))
     support = support[np.argsort(codes[support], kind="stable")]
@@ -80,13 +88,14 @@ def expansion_attributes(
         "support_vectors_": np.empty((0, 0)) if precomputed else data.X[support],
         "n_support_": np.bincount(codes[support], minlength=len(data.classes)).astype(np.int32),
         "dual_coef_": layout.to_dual_coef(coefficients[support], codes[support]),
-        "intercept_": intercept,
+        "intercept_": intercept + constant * coefficients.sum(axis=0),
         "_layout": layout,
         "_kernel": plan.kernel,
         "_landmark_coef": None,
     }
     if isinstance(gram, LowRankGram) and len(gram.landmarks):
-        attributes["_landmarks"] = data.X[gram.landmarks]
-        attributes["_landmark_coef"] = gram.projection @ (gram.factor.T @ coefficients)
+        expanded = gram.projection @ (gram.factor.T @ coefficients)
+        attributes["_landmarks"], attributes["_landmark_coef"] = data.X[gram.landmarks], expanded
+        attributes["intercept_"] = intercept + constant * expanded.sum(axis=0)
         attributes["kernel_error_"] = gram.trace_error
     return attributes

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from adatron.estimators.kernel_choice import is_precomputed
 from adatron.exceptions import AdatronWarning
 
 __all__ = ["check_labels", "check_predict_X", "check_sample_weight", "check_training_X"]
@@ -20,14 +21,16 @@ _UNEQUAL = 1e10  # ratio of the widths of two columns from which float64 all but
 def check_training_X(estimator: Any, X: Any) -> Any:
     """Validated training data; sets ``n_features_in_`` and ``feature_names_in_``."""
     X = _checked(estimator, X, reset=True, ensure_min_samples=1)
-    if isinstance(estimator.kernel, str) and estimator.kernel != "precomputed":
+    kernel = getattr(estimator, "kernel", "rbf")
+    if isinstance(kernel, str) and kernel != "precomputed":
         _warn_of_unequal_scales(estimator, X)
     return X
 
 
 def check_predict_X(estimator: Any, X: Any) -> Any:
     """Validated data to predict for; no rows are allowed and give an empty result."""
-    if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
+    kernel = getattr(estimator, "kernel", "rbf")
+    if is_precomputed(kernel):
         _check_kernel_columns(X, estimator.n_features_in_)
     return _checked(estimator, X, reset=False, ensure_min_samples=0)
 
@@ -125,9 +128,11 @@ def _first_unconvertible(X: Any) -> str | None:
 def _check_finite(estimator: Any, X: Any) -> None:
     values = X.data if sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()) or np.isfinite(values).all():
+        if np.isfinite(values.sum()):
             return
     bad = ~np.isfinite(values)
+    if not bad.any():  # only the sum overflowed, or another thread has changed X since
+        return
     if sparse.issparse(X):
         coo = X.tocoo()
         row, column = int(coo.row[bad.argmax()]), int(coo.col[bad.argmax()])

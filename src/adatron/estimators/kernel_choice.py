@@ -27,10 +27,19 @@ from adatron.kernels import (
     Sigmoid,
     has_negative_curvature,
     is_indefinite,
+    squared_norms,
 )
 from adatron.operators import Choice, DenseGram, GramOperator, choose_operator, low_rank_gram
 
-__all__ = ["KERNELS", "check_precomputed", "inspect_gram", "kernel_from", "operator_for", "probe_callable"]
+__all__ = [
+    "KERNELS",
+    "check_precomputed",
+    "inspect_gram",
+    "is_precomputed",
+    "kernel_from",
+    "operator_for",
+    "probe_callable",
+]
 
 KERNELS = ["linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"]
 _SAMPLE = 500
@@ -63,15 +72,33 @@ def kernel_from(estimator: Any, X: Any, weights: np.ndarray) -> Kernel:
 
 def _gamma(gamma: Any, X: Any, weights: np.ndarray) -> float:
     if not isinstance(gamma, str):
-        return check_number("gamma", gamma, allowed="'scale', 'auto' or a finite number > 0")
-    check_choice("gamma", gamma, ["scale", "auto"])
+        return check_number("gamma", gamma, allowed="'scale', 'auto', 'mean' or a finite number > 0")
+    check_choice("gamma", gamma, ["scale", "auto", "mean"])
     n_features = X.shape[1]
     if gamma == "auto":
         return 1.0 / n_features
+    if gamma == "mean":
+        return _inverse_mean_distance(X, weights)
     mean, variance = _weighted_moments(X, weights)
     if variance * n_features > np.finfo(float).tiny and np.sqrt(variance) > _ROUNDING * abs(mean):
         return 1.0 / (n_features * variance)
     warnings.warn("X has zero variance, so gamma='scale' is taken as 1.0", KernelWarning, stacklevel=5)
+    return 1.0
+
+
+def _inverse_mean_distance(X: Any, weights: np.ndarray) -> float:
+    """``1/β``, β the mean squared distance of the rows to their mean (Tsang & Kwok 2007)."""
+    share = weights / weights.max()
+    share = share / share.sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = np.ravel(share @ X)
+        inner = np.ravel(X @ centre)
+        beta = float(share @ (squared_norms(X) - 2.0 * inner)) + float(centre @ centre)
+    if not np.isfinite(beta):
+        raise KernelError("the variance of X overflows float64; scale X (e.g. with StandardScaler)")
+    if beta > _ROUNDING * float(centre @ centre) and beta > np.finfo(float).tiny:
+        return 1.0 / beta
+    warnings.warn("X has zero variance, so gamma='mean' is taken as 1.0", KernelWarning, stacklevel=5)
     return 1.0
 
 
@@ -110,6 +137,11 @@ def operator_for(
     gram = low_rank_gram(kernel, X, rank, as_random_state(random_state))
     reason = f"low rank: {m} × {gram.factor.shape[1]}, relative trace error {gram.trace_error:.2g}"
     return Choice(gram, reason)
+
+
+def is_precomputed(kernel: Any) -> bool:
+    """Whether the data are kernel values already."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
 
 
 def check_precomputed(K: Any) -> np.ndarray:

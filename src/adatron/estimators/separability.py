@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from adatron.estimators.merging import row_bytes
 from adatron.exceptions import InfeasibleError
 from adatron.solving import DualSolution, Status
 
@@ -18,20 +18,12 @@ def check_coincident(X: Any, codes: np.ndarray, rows: np.ndarray, classes: np.nd
     labels = classes.tolist()
     seen: dict[bytes, int] = {}
     for i in range(X.shape[0]):
-        j = seen.setdefault(_row_bytes(X, i), i)
+        j = seen.setdefault(row_bytes(X, i), i)
         if codes[i] != codes[j]:
             raise InfeasibleError(
                 f"the classes are not separable with any kernel: rows {rows[j]} and {rows[i]} of X coincide "
                 f"but are labelled {labels[codes[j]]!r} and {labels[codes[i]]!r}; set C < inf"
             )
-
-
-def _row_bytes(X: Any, i: int) -> bytes:
-    if sparse.issparse(X):
-        part = slice(X.indptr[i], X.indptr[i + 1])
-        stored = X.data[part] != 0.0
-        return X.indices[part][stored].tobytes() + X.data[part][stored].tobytes()
-    return (X[i] + 0.0).tobytes()  # −0.0 becomes 0.0
 
 
 def check_separable(solutions: list[DualSolution], plan: Any) -> None:

@@ -187,6 +187,9 @@ default="auto"
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Train on `X` (n_samples, n_features), or a square kernel matrix, and labels `y`.
 
+        `X` is read during the whole fit: when another thread changes it meanwhile, the model is one of
+        mixed data, but the fit still ends.
+
         Parameters
         ----------
         X : array-like or sparse matrix
@@ -284,7 +287,7 @@ default="auto"
         check_separable(solutions, plan)
         coefficients = _coefficient_matrix(layout, data, solutions)
         intercept = np.array([solution.bias for solution in solutions])
-        attributes = expansion_attributes(plan, data, layout, coefficients, intercept)
+        attributes = expansion_attributes(plan, coefficients, intercept)
         attributes["class_weight_"] = data.class_weight
         if self.warm_start:
             attributes["_alphas"] = [_alphas(run, solutions) for run in plan.runs]

@@ -10,10 +10,9 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from adatron.estimators.inputs import check_labels, check_sample_weight, check_training_X
-from adatron.estimators.kernel_choice import check_precomputed
-from adatron.kernels import Precomputed
+from adatron.estimators.kernel_choice import check_precomputed, is_precomputed
 
-__all__ = ["TrainingData", "classification_data", "is_precomputed"]
+__all__ = ["TrainingData", "classification_data"]
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,6 @@ def classification_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> T
     shape = (X.shape[0], X.shape[1])
     X = check_precomputed(X)[np.ix_(rows, rows)] if is_precomputed(estimator.kernel) else X[rows]
     return TrainingData(X, rows, codes[rows], classes, given[rows], weights[rows], class_weight, shape)
-
-
-def is_precomputed(kernel: Any) -> bool:
-    """Whether the data are kernel values already."""
-    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
 
 
 def _check_class_weight(

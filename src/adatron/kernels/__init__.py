@@ -19,10 +19,11 @@ array([[1., 0.],
        [0., 1.]])
 """
 
-from adatron.kernels.base import Kernel, Power, Product, Sum, Traits
+from adatron.kernels.base import Kernel, Power, Product, Sum, Traits, squared_norms
 from adatron.kernels.mercer import has_negative_curvature, is_indefinite, smallest_eigenvalue
 from adatron.kernels.standard import (
     CallableKernel,
+    Constant,
     Gaussian,
     Laplacian,
     Linear,
@@ -33,6 +34,7 @@ from adatron.kernels.standard import (
 
 __all__ = [
     "CallableKernel",
+    "Constant",
     "Gaussian",
     "Kernel",
     "Laplacian",
@@ -47,4 +49,5 @@ __all__ = [
     "has_negative_curvature",
     "is_indefinite",
     "smallest_eigenvalue",
+    "squared_norms",
 ]

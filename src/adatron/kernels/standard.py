@@ -14,7 +14,16 @@ from scipy import sparse
 from adatron.exceptions import KernelError
 from adatron.kernels.base import Kernel, Traits, inner_products, squared_norms
 
-__all__ = ["CallableKernel", "Gaussian", "Laplacian", "Linear", "Polynomial", "Precomputed", "Sigmoid"]
+__all__ = [
+    "CallableKernel",
+    "Constant",
+    "Gaussian",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+]
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,23 @@ class Linear(Kernel):
 
     def diagonal(self, X: Any) -> np.ndarray:
         return squared_norms(X)
+
+
+@dataclass(frozen=True)
+class Constant(Kernel):
+    """``k(x, z) = value``; added to another kernel, it takes the place of a bias."""
+
+    value: float = 1.0
+    traits = Traits(psd=True, nonnegative=True)
+
+    def __post_init__(self) -> None:
+        check_positive("value", self.value)
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        return np.full((X.shape[0], Z.shape[0]), self.value)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return np.full(X.shape[0], self.value)
 
 
 @dataclass(frozen=True)

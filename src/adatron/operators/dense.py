@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg.blas import dsymv
 
 from adatron.operators.protocol import Rows
 
 __all__ = ["DenseGram"]
+
+_FEW = 3  # columns up to which a symmetric product for each is faster than one general product
 
 
 class DenseGram:
@@ -29,7 +32,10 @@ class DenseGram:
         return self._K.diagonal().copy()
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
-        return self._K @ V
+        if V.shape[1] > _FEW or self.m == 0:
+            return self._K @ V
+        # Symmetric products read half of the matrix, and products with few vectors are all reading.
+        return np.column_stack([dsymv(1.0, self._K.T, V[:, b], lower=1) for b in range(V.shape[1])])
 
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
         if cols is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numba.extending import register_jitable
@@ -48,7 +48,7 @@ class Solver(Protocol):
     chunks; whatever ``pause`` raises leaves α and f consistent with each other.
     """
 
-    needs: frozenset[str]
+    needs: ClassVar[frozenset[str]]
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> Any: ...
 
@@ -109,10 +109,9 @@ def empty_state_arrays(problem: DualProblem, alpha: np.ndarray | None) -> tuple[
 
 def positive_start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray:
     """A start without zeros for multiplicative updates, which could never leave one."""
-    natural = np.minimum(1.0 / problem.diagonal[:, None], 0.5 * problem.upper)
     if alpha is None:
-        return np.asfortranarray(natural / problem.m)
-    floor = np.minimum(1e-6 * natural, problem.upper)
+        return np.asfortranarray(np.minimum(1.0 / problem.m, 0.5 * problem.upper))
+    floor = np.minimum(1e-6 / problem.diagonal[:, None], 0.5 * problem.upper)
     return np.asfortranarray(np.maximum(np.minimum(alpha, problem.upper), floor))
 
 

@@ -35,6 +35,7 @@ class RhoState(NamedTuple):
     edge: np.ndarray  # (B,): ρ̄
     epsilon: np.ndarray  # (B,): ε
     rate: np.ndarray  # (B,): η of the last accepted step, 0 if there was none
+    log_loss: np.ndarray  # (B,): Σ log Z, the log of the exponential loss of the ensemble
     ended: np.ndarray  # (B,): 1.0 when ε is below its limit
 
 
@@ -66,7 +67,7 @@ class RhoSVM:
         edge = (weights * edges).sum(axis=0)
         state = RhoState(
             np.empty_like(weights), np.empty_like(weights), np.zeros(columns), logs, weights, edges, edge,
-            np.full(columns, self.eps_init), np.zeros(columns), np.zeros(columns),
+            np.full(columns, self.eps_init), *(np.zeros(columns) for _ in range(3)),
         )  # fmt: skip
         return _canonical(problem, state, np.arange(columns))
 
@@ -83,10 +84,11 @@ class RhoSVM:
         """Try a step in some columns, all with one product; the columns that must try again."""
         logs = np.empty((problem.m, len(columns)), order="F")
         targets = state.edge[columns] / (1.0 + state.epsilon[columns])
-        rates = np.array([
+        found = [
             step_length(state.log_weights[:, b], state.edges[:, b], target, logs[:, k])
             for k, (b, target) in enumerate(zip(columns, targets, strict=True))
-        ])  # fmt: skip
+        ]
+        rates, log_z = np.array(found).T
         state.ended[columns[rates == 0.0]] = 1.0
         possible = rates > 0.0
         accepted = np.zeros(len(columns), dtype=bool)
@@ -101,6 +103,7 @@ class RhoSVM:
             state.log_weights[:, chosen] = logs[:, accepted]
             state.weights[:, chosen], state.edges[:, chosen] = weights[:, better], edges[:, better]
             state.edge[chosen], state.rate[chosen] = edge[better], rates[accepted]
+            state.log_loss[chosen] += log_z[accepted]
             _canonical(problem, state, chosen)
         again = columns[~accepted & (rates != 0.0)]
         state.epsilon[again] *= 0.5
@@ -135,16 +138,16 @@ def distance_to_target(logs, edges, lowest, rate, target):
 
 @compiled
 def step_length(logs, edges, target, new_logs):
-    """The rate η, with the new log d in `new_logs`; −1 if no rate reaches the target, 0 at the optimum."""
+    """η and log Z, with the new log d in `new_logs`; η = −1: no rate reaches the target, η = 0: optimal."""
     lowest = np.inf
     for i in range(len(logs)):
         if logs[i] > -np.inf:
             lowest = min(lowest, edges[i])
     if not lowest < target:
-        return -1.0
+        return -1.0, 0.0
     distance, variance, log_z = distance_to_target(logs, edges, lowest, 0.0, target)
     if distance <= 0.0:
-        return 0.0
+        return 0.0, 0.0
     low, high = 0.0, np.inf
     rate = distance / variance if variance > 0.0 else 1.0
     for _ in range(200):  # Newton's method, kept between the bounds found so far
@@ -165,4 +168,4 @@ def step_length(logs, edges, target, new_logs):
         rate = following
     for i in range(len(logs)):
         new_logs[i] = logs[i] - rate * (edges[i] - lowest) - log_z
-    return rate
+    return rate, log_z - rate * lowest

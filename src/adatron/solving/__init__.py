@@ -19,7 +19,7 @@ from adatron.solving.certificate import Certificate, certify
 from adatron.solving.finish import exact_finish
 from adatron.solving.loop import rounds
 from adatron.solving.records import HISTORY_FIELDS, EpochRecord, History
-from adatron.solving.run import Run
+from adatron.solving.run import OwnRuleRun, Run
 from adatron.solving.solution import DualSolution
 from adatron.solving.status import Status
 
@@ -29,6 +29,7 @@ __all__ = [
     "DualSolution",
     "EpochRecord",
     "History",
+    "OwnRuleRun",
     "Run",
     "Status",
     "certify",

@@ -23,6 +23,7 @@ from adatron.problems import DualProblem
 __all__ = ["Certificate", "best_bias", "certify", "make_feasible", "measure_gap"]
 
 _AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
+_BALANCED = 1e-14
 _NEGLIGIBLE = 1e-8  # multipliers below this part of the largest are dropped before certifying
 
 
@@ -55,9 +56,11 @@ def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, has_bias:
     if has_bias:
         positive = y > 0.0
         above, below = alpha[positive].sum(), alpha[~positive].sum()
+        if abs(above - below) <= _BALANCED * (above + below):
+            return alpha  # scaling would only move multipliers off their bounds
         if above > below:
             alpha[positive] *= below / above
-        elif below > above:
+        else:
             alpha[~positive] *= above / below
     return alpha
 

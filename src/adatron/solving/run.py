@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from adatron.solving.records import EpochRecord, History, measure
 from adatron.solving.solution import DualSolution
 from adatron.solving.status import Status
 
-__all__ = ["Run"]
+__all__ = ["OwnRuleRun", "Run"]
 
 _FINISH_FROM = 1e-3  # gap from which the exact finish is tried when tol is smaller
 _EAGER_AT = (10, 100, 1_000, 10_000)  # epochs at which an eager run tries it whatever the gap
@@ -185,9 +186,9 @@ class Run:
             return None
         finished = self._finish(column, alpha)
         best = finished if finished is not None and finished.gap <= certificate.gap + 1e-12 else certificate
-        if best.gap <= self.tol:
+        if best.gap <= self.tol and self.tol >= np.finfo(float).eps:
             return Status.CONVERGED, best
-        if finished is not None and finished.gap < 1.0:  # nothing contradicts the sets: rounding is left
+        if finished is not None and finished.gap < min(1.0, self._rounding(column, finished)):
             return Status.PRECISION_LIMIT, best
         self._finish_below[column] = max(self.tol, min(certificate.gap / 10.0, _FINISH_FROM))
         return None if finished is None else self._judge_margin(column, finished, alpha)
@@ -205,6 +206,14 @@ class Run:
             return (Status.NOT_SEPARABLE, certificate) if is_none else None
         self._separable[column] = True
         return (Status.CONVERGED, finished) if finished.gap <= self.tol else None
+
+    def _rounding(self, column: int, certificate: Certificate) -> float:
+        """A gap that rounding of the outputs alone may cause."""
+        roots = np.sqrt(self.problem.diagonal)
+        output_error = 1e-13 * float(roots.max()) * float(certificate.alpha @ roots)
+        upper = self.problem.upper[:, column]
+        weight = float(upper.sum()) if np.isfinite(upper).all() else float(certificate.alpha.sum())
+        return max(1e-9, weight * output_error / max(abs(certificate.dual), 1e-300))
 
     def _radius(self, column: int) -> float:
         """``max √K_ii`` over the points that take part."""
@@ -248,3 +257,33 @@ class Run:
         if len(self.live):
             self._live_problem = self._live_problem.columns(staying)
             self.state = take_columns(self.state, staying)
+
+
+class OwnRuleRun(Run):
+    """A run that ends by the algorithm's own rule, and keeps the last state of every column.
+
+    For algorithms that are not meant to reach the optimum of the dual: the perceptron, the ensemble.
+    """
+
+    def __init__(
+        self, problem: DualProblem, solver: Solver, *, max_iter: int, alpha: np.ndarray | None = None
+    ) -> None:
+        super().__init__(problem, solver, tol=np.inf, max_iter=max_iter, alpha=alpha)
+        self.last: dict[int, Any] = {}
+
+    def column_state(self, column: int) -> Any:
+        """The state of one column, ended or not."""
+        if column in self.last:
+            return self.last[column]
+        return take_columns(self.state, np.flatnonzero(self.live == column))
+
+    def _judge(self, place: int, column: int, violation: float) -> tuple[Status, Certificate] | None:
+        if self._flagged("ended", place):
+            return Status.CONVERGED, certify(self.problem, column, self.state.alpha[:, place])
+        if self.epoch >= self.max_iter:
+            return Status.MAX_ITER, certify(self.problem, column, self.state.alpha[:, place])
+        return None
+
+    def _close(self, column: int, status: Status, certificate: Certificate) -> None:
+        self.last[column] = self.column_state(column)
+        super()._close(column, status, certificate)

@@ -19,7 +19,7 @@ class Status(StrEnum):
     True
     """
 
-    CONVERGED = "converged", "the relative duality gap fell below tol"
+    CONVERGED = "converged", "the stopping rule was met"
     MAX_ITER = "max_iter", "the epochs allowed by max_iter ran out"
     TIME_LIMIT = "time_limit", "time_limit was reached"
     STOPPED = "stopped", "a callback or the user stopped the fit"

@@ -1,0 +1,265 @@
+"""`EnsembleSVC`: Tsang & Kwok 2007, section 3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import check_is_fitted
+
+from adatron.estimators.base import FitPlan, summary_attributes
+from adatron.estimators.expansion import ExpansionClassifier, expansion_attributes
+from adatron.estimators.inputs import check_predict_X
+from adatron.estimators.kernel_choice import inspect_gram, kernel_from, operator_for, probe_callable
+from adatron.estimators.merging import merge_equal_rows
+from adatron.estimators.multiclass import Layout
+from adatron.estimators.parameters import (
+    check_common_parameters,
+    check_flag,
+    check_max_iter,
+    check_number,
+    count_threads,
+)
+from adatron.estimators.stages import StageRun
+from adatron.estimators.svc import SVC
+from adatron.estimators.training_data import TrainingData, classification_data
+from adatron.kernels import Constant, Kernel, Precomputed
+from adatron.problems import classification
+from adatron.solvers import RhoSVM
+from adatron.solving import DualSolution
+
+__all__ = ["EnsembleSVC"]
+
+
+class EnsembleSVC(ExpansionClassifier):
+    """Ensemble of partially trained support vector machines: no C to tune.
+
+    A hard-margin ρ-SVM is trained with an adaptive rate; the hypotheses it passes through, from the Parzen
+    window to the hard margin, are averaged with their rates as weights. The average is itself one kernel
+    expansion, so it predicts at the cost of one SVM. It is boosting of weighted Parzen windows, and a
+    classifier also where no hard margin exists.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}, Kernel or callable, \
+default="rbf"
+    degree : int, default=3
+    gamma : {"mean", "scale", "auto"} or float, default="mean"
+        "mean" is the inverse of the mean squared distance of the rows to their (weighted) mean.
+    coef0 : float, default=0.0
+    eps : float, default=0.005
+        Training ends when ε falls below.
+    eps_init : float, default=0.1
+        First ε.
+    fit_intercept : bool, default=False
+        Adds a constant 1 to the kernel, which takes the place of a bias.
+    rank : int or float, default=None
+        Low-rank kernel: a number of Nyström landmarks, or a relative trace error below 1.
+    class_weight : dict or "balanced", default=None
+    max_iter : int, default=10_000
+        Iterations at most.
+    time_limit : float, default=None
+    cache_size : float or "auto", default="auto"
+    random_state : int, RandomState instance or None, default=None
+        Draws the landmarks of `rank`.
+    n_jobs : int, default=None
+        Accepted; the classes are trained together as columns of one kernel matrix.
+    verbose : bool or int, default=False
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_ : ndarray
+        As in `SVC`, one-vs-rest for more than two classes.
+    n_iter_ : ndarray
+        Accepted iterations of each class problem.
+    stage_weights_ : ndarray of shape (n_stages,), or (n_stages, n_classes)
+        The rates η_t.
+    final_svm_ : SVC
+        The ρ-SVM that training ended with, scaled to margin 1.
+    duality_gap_ : float
+        Relative gap of `final_svm_` as a hard-margin SVM; 1 if it separates nothing.
+    status_, converged_, history_ : see `SVC`
+    kernel_error_ : float
+        Relative trace error of the approximated kernel, with `rank`.
+
+    References
+    ----------
+    I. W. Tsang, J. T. Kwok, *Ensembles of Partially Trained SVMs with Multiplicative Updates*, IJCAI 2007.
+
+    Examples
+    --------
+    >>> from adatron import EnsembleSVC
+    >>> from adatron.datasets import make_waveform
+    >>> X, y = make_waveform(400, random_state=0)
+    >>> X_test, y_test = make_waveform(2000, random_state=1)
+    >>> bool(EnsembleSVC().fit(X, y).score(X_test, y_test) > 0.85)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        degree=3,
+        gamma="mean",
+        coef0=0.0,
+        eps=0.005,
+        eps_init=0.1,
+        fit_intercept=False,
+        rank=None,
+        class_weight=None,
+        max_iter=10_000,
+        time_limit=None,
+        cache_size="auto",
+        random_state=None,
+        n_jobs=None,
+        verbose=False,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.eps = eps
+        self.eps_init = eps_init
+        self.fit_intercept = fit_intercept
+        self.rank = rank
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.cache_size = cache_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> EnsembleSVC:
+        """Train on `X` and labels `y`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            The first distribution over the rows.
+
+        Returns
+        -------
+        EnsembleSVC
+        """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
+        solver, max_iter = self._check_parameters()
+        data = classification_data(self, X, y, sample_weight)
+        base = kernel_from(self, data.X, data.sample_weight)
+        if not isinstance(base, Precomputed):
+            data = merge_equal_rows(data)
+        probe_callable(base, data.X)
+        layout = Layout(len(data.classes), "ovr")
+        layout.check_size(len(data.codes))
+        kernel = _with_constant(base, self.fit_intercept)
+        rows = data.X + 1.0 if isinstance(base, Precomputed) and self.fit_intercept else data.X
+        choice = operator_for(kernel, rows, self.cache_size, self.rank, self.random_state)
+        inspect_gram(choice.gram, kernel)
+        signs = layout.signs(data.codes)
+        problem = classification(choice.gram, signs, np.full(len(signs), np.inf), bias=False)
+        start = np.repeat((data.weights / data.weights.sum())[:, None], signs.shape[1], axis=1)
+        run = StageRun(problem, solver, max_iter=max_iter, alpha=start)
+        extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
+        extras["constant"] = 1.0 if self.fit_intercept else 0.0
+        return FitPlan(base, [run], self.time_limit, count_threads(self.n_jobs), extras=extras)
+
+    def _check_parameters(self) -> tuple[RhoSVM, int]:
+        check_common_parameters(self)
+        check_flag("fit_intercept", self.fit_intercept)
+        eps, first = check_number("eps", self.eps), check_number("eps_init", self.eps_init)
+        return RhoSVM(eps=eps, eps_init=first), check_max_iter(self.max_iter, 10_000)
+
+    def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
+        run: Any = plan.runs[0]
+        attributes = self._expansion_of(plan, run.ensemble())
+        attributes |= summary_attributes(solutions)
+        attributes["n_iter_"] = np.array([len(rates) for rates in run.rates], dtype=np.int32)
+        attributes["stage_weights_"] = _stage_weights(run.rates)
+        attributes["final_svm_"] = self._final_svm(plan, solutions)
+        attributes["_stages"] = _stage_coefficients(plan, run)
+        return attributes
+
+    def _expansion_of(self, plan: FitPlan, alpha: np.ndarray) -> dict[str, Any]:
+        """Attributes of the expansion with multipliers `alpha`; the kernel's constant becomes a bias."""
+        signs = plan.extras["layout"].signs(plan.extras["data"].codes)
+        return expansion_attributes(plan, signs * alpha, np.zeros(alpha.shape[1]), plan.extras["constant"])
+
+    def _final_svm(self, plan: FitPlan, solutions: list[DualSolution]) -> SVC:
+        svm = SVC(float("inf"), plan.kernel, fit_intercept=False, solver="rho", multi_class="ovr")
+        alpha = np.column_stack([solution.alpha for solution in solutions])
+        attributes = self._expansion_of(plan, alpha) | summary_attributes(solutions)
+        names = ("n_features_in_", "feature_names_in_")
+        known = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        svm.__dict__.update(attributes | known, class_weight_=plan.extras["data"].class_weight)
+        return svm
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Decision values of the ensemble after each stage; the first is the Parzen window.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Yields
+        ------
+        ndarray like that of `decision_function`
+        """
+        check_is_fitted(self)
+        X = check_predict_X(self, X)
+        vectors, stages, offsets = self._stages
+        per_class = [self._expand(X, vectors, stage) + b for stage, b in zip(stages, offsets, strict=True)]
+        rates = np.atleast_2d(self.stage_weights_.T)
+        for t in range(max(len(self.stage_weights_), 1)):
+            averages = [_average(values, own, t) for values, own in zip(per_class, rates, strict=True)]
+            yield self._shaped(np.column_stack(averages))
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Predictions of the ensemble after each stage."""
+        for decisions in self.staged_decision_function(X):
+            columns = decisions[:, None] if decisions.ndim == 1 else decisions
+            yield self.classes_[self._layout.vote(columns)]
+
+
+def _with_constant(kernel: Kernel, wanted: bool) -> Kernel:
+    return kernel + Constant(1.0) if wanted and not isinstance(kernel, Precomputed) else kernel
+
+
+def _stage_weights(rates: list[list[float]]) -> np.ndarray:
+    """η_t of each problem, zero after its last stage."""
+    longest = max(len(own) for own in rates)
+    table = np.array([[*own, *[0.0] * (longest - len(own))] for own in rates]).T
+    return table[:, 0] if len(rates) == 1 else table
+
+
+def _stage_coefficients(plan: FitPlan, run: StageRun) -> tuple[Any, list[np.ndarray], list[np.ndarray]]:
+    """Rows, and for each problem the coefficients (rows, stages) and offsets (stages,)."""
+    data: TrainingData = plan.extras["data"]
+    gram = plan.extras["gram"]
+    is_low_rank = not getattr(gram, "has_entries", True)
+    stages = []
+    for column, own in enumerate(run.stages):
+        parzen = run.problem.y[:, column] * run.parzen[:, column]
+        first = gram.factor.T @ parzen if is_low_rank else parzen
+        stages.append(np.column_stack(own or [first]))
+    if is_low_rank:
+        stages = [gram.projection @ stage for stage in stages]
+        rows = data.X[gram.landmarks]
+    else:
+        rows = data.rows if isinstance(plan.kernel, Precomputed) else data.X
+    return rows, stages, [plan.extras["constant"] * stage.sum(axis=0) for stage in stages]
+
+
+def _average(values: np.ndarray, rates: np.ndarray, t: int) -> np.ndarray:
+    """``Σ_{s≤t} η_s f_s / Σ_{s≤t} η_s`` for one problem, whose stages may have ended before t."""
+    last = min(t + 1, values.shape[1])
+    weights = rates[:last] if rates[:last].sum() > 0.0 else np.ones(last)
+    return values[:, :last] @ (weights / weights.sum())

@@ -1,0 +1,152 @@
+"""`KernelPerceptron`: Rosenblatt's perceptron for any kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.callback import with_callbacks
+
+from adatron.estimators.base import FitPlan, summary_attributes
+from adatron.estimators.expansion import ExpansionClassifier, expansion_attributes
+from adatron.estimators.kernel_choice import inspect_gram, kernel_from, operator_for, probe_callable
+from adatron.estimators.multiclass import Layout
+from adatron.estimators.parameters import check_common_parameters, check_flag, check_max_iter, count_threads
+from adatron.estimators.training_data import classification_data
+from adatron.problems import classification
+from adatron.solvers import Perceptron
+from adatron.solving import DualSolution, OwnRuleRun
+
+__all__ = ["KernelPerceptron"]
+
+
+class KernelPerceptron(ExpansionClassifier):
+    """Rosenblatt's perceptron, plain or averaged, for any kernel.
+
+    The points are visited in order; a mistake on point i adds it to the expansion. The fit ends after
+    an epoch without a mistake, and their number is bounded by `adatron.bounds.novikoff_bound`. On classes
+    that no hyperplane separates it would never end: `max_iter` does, with status MAX_ITER. With a linear
+    kernel of few features the weights themselves are updated (primal form). No sample weights.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}, Kernel or callable, \
+default="rbf"
+    degree : int, default=3
+    gamma : {"scale", "auto", "mean"} or float, default="scale"
+    coef0 : float, default=0.0
+    averaged : bool, default=False
+        Predict with the mean of all hypotheses met on the way, which is steadier on noisy data.
+    fit_intercept : bool, default=True
+    rank : int or float, default=None
+        Low-rank kernel, as in `SVC`.
+    max_iter : int, default=1000
+        Epochs at most.
+    time_limit : float, default=None
+    cache_size : float or "auto", default="auto"
+    random_state : int, RandomState instance or None, default=None
+        Draws the landmarks of `rank`.
+    n_jobs : int, default=None
+        Accepted; classes are trained together, one-vs-rest.
+    verbose : bool or int, default=False
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_ : ndarray
+        As in `SVC`; without averaging the multipliers are numbers of mistakes.
+    mistakes_ : ndarray
+        Mistakes made in each class problem, over all epochs.
+    n_iter_, status_, converged_, history_ : see `SVC`
+    duality_gap_ : float
+        Relative gap of the expansion as a hard-margin SVM: how far its margin is from the largest.
+
+    References
+    ----------
+    CISC 889 Bioinformatics (Spring 2004), lecture 17, *Support Vector Machines I*.
+    A. B. J. Novikoff, *On convergence proofs on perceptrons*, 1962.
+
+    Examples
+    --------
+    >>> from adatron import KernelPerceptron
+    >>> from adatron.datasets import make_parity
+    >>> X, y = make_parity(4)
+    >>> model = KernelPerceptron(gamma=0.5).fit(X, y)
+    >>> float(model.score(X, y)), model.converged_
+    (1.0, True)
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        averaged=False,
+        fit_intercept=True,
+        rank=None,
+        max_iter=1000,
+        time_limit=None,
+        cache_size="auto",
+        random_state=None,
+        n_jobs=None,
+        verbose=False,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.averaged = averaged
+        self.fit_intercept = fit_intercept
+        self.rank = rank
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.cache_size = cache_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> KernelPerceptron:
+        """Train on `X` and labels `y`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        KernelPerceptron
+        """
+        self._fit(X, y, None)
+        return self
+
+    def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
+        check_common_parameters(self)
+        for name in ("averaged", "fit_intercept"):
+            check_flag(name, getattr(self, name))
+        max_iter = check_max_iter(self.max_iter, 1000)
+        data = classification_data(self, X, y, sample_weight)
+        kernel = kernel_from(self, data.X, data.weights)
+        probe_callable(kernel, data.X)
+        layout = Layout(len(data.classes), "ovr")
+        layout.check_size(len(data.codes))
+        choice = operator_for(kernel, data.X, self.cache_size, self.rank, self.random_state)
+        inspect_gram(choice.gram, kernel)
+        upper = np.full(len(data.codes), np.inf)
+        problem = classification(choice.gram, layout.signs(data.codes), upper, bias=bool(self.fit_intercept))
+        run = OwnRuleRun(problem, Perceptron(), max_iter=max_iter)
+        extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
+        return FitPlan(kernel, [run], self.time_limit, count_threads(self.n_jobs), extras=extras)
+
+    def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
+        run: Any = plan.runs[0]
+        states = [run.column_state(column) for column in range(run.problem.n_columns)]
+        models = [Perceptron.averaged(s) if self.averaged else (s.alpha, s.bias) for s in states]
+        alpha = np.column_stack([model[0] for model in models])
+        bias = np.concatenate([model[1] for model in models])
+        signs = plan.extras["layout"].signs(plan.extras["data"].codes)
+        attributes = expansion_attributes(plan, signs * alpha, bias) | summary_attributes(solutions)
+        attributes["mistakes_"] = np.array([int(state.mistakes[0]) for state in states])
+        return attributes
