@@ -94,7 +94,8 @@ def measure(problem: DualProblem, state: State) -> np.ndarray:
     """Objective, margin and violation of every column, shape (B, 3)."""
     result = np.empty((problem.n_columns, 3))
     y, p, upper = problem.y.T, problem.p.T, problem.upper.T
-    _measure(y, p, upper, state.alpha.T, state.f.T, state.bias, result)
+    with np.errstate(over="ignore", invalid="ignore"):  # what diverges is recorded, then recognised
+        _measure(y, p, upper, state.alpha.T, state.f.T, state.bias, result)
     return result
 
 
