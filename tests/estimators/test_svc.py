@@ -11,15 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_iris
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from tests.problems_for_tests import noisy_points
+from threadpoolctl import threadpool_info
 
-from adatron import SVC
+from adatron import SVC, EnsembleSVC
 from adatron.datasets import load_ionosphere, load_pima, load_sonar
 from adatron.kernels import Gaussian, Linear
 from adatron.solvers import SecantAdatron
+from adatron.solving import Status
 
 
 @pytest.fixture(scope="module")
@@ -238,3 +240,58 @@ def test_history_is_bounded(sonar):
     assert len(epochs) <= 2_000
     assert epochs == sorted(epochs)
     assert (epochs[0], epochs[-1]) == (1, 6_000)
+
+
+def test_records_of_columns_that_have_left_still_answer():
+    X, y = load_iris(return_X_y=True)
+    for record in SVC(multi_class="ovr", solver="adatron", tol=1e-6).iter_fit(X, y):
+        assert 0.0 <= record.gap <= 1.0
+        assert record.n_support > 0
+
+
+def test_an_interrupt_keeps_the_columns_that_have_converged():
+    X, y = load_iris(return_X_y=True)
+    model = SVC(multi_class="ovr", solver="adatron", tol=1e-6)
+    plan = model._plan(X, y, None)
+    (run,) = plan.runs
+    for _ in plan.rounds():
+        if any(solution is not None for solution in run.solutions):
+            break
+    done = [column for column, solution in enumerate(run.solutions) if solution is not None]
+    before = [run.solutions[column] for column in done]
+    run.live = np.arange(3)  # as if interrupted before the columns left
+    run.end(Status.STOPPED)
+    assert [run.solutions[column] for column in done] == before
+
+
+def test_nothing_of_an_earlier_fit_is_left(sonar):
+    X, y = sonar
+    model = SVC(probability=True, rank=20, random_state=0).fit(X, y)
+    assert model.kernel_error_ > 0.0
+    model.set_params(rank=None)
+    for _ in model.iter_fit(X, 1 - y):
+        pass
+    assert not hasattr(model, "kernel_error_")
+    with pytest.raises(NotFittedError, match="after iter_fit"):
+        model.predict_proba(X)
+
+
+def test_linear_weights_of_a_low_rank_model_are_those_it_decides_with(sonar):
+    X, y = sonar
+    model = SVC(kernel="linear", rank=5, random_state=0).fit(X, y)
+    np.testing.assert_allclose(X @ model.coef_[0] + model.intercept_, model.decision_function(X), atol=1e-8)
+
+
+def test_blas_threads_are_given_back(sonar):
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    X, y = load_iris(return_X_y=True)
+    for _ in range(3):
+        SVC(n_jobs=2).fit(X, y)
+    assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+
+@pytest.mark.parametrize("estimator", [EnsembleSVC(kernel="sigmoid"), SVC(kernel="sigmoid", coef0=-1.0)])
+def test_K1_an_indefinite_kernel_is_named_by_every_estimator(estimator, sonar):
+    with pytest.warns(ConvergenceWarning, match="not positive semi-definite"):
+        estimator.set_params(gamma=1.0).fit(*sonar)
+    assert estimator.status_ == "indefinite_kernel"

@@ -75,7 +75,7 @@ def problem_names_of(estimator: Any) -> list[str] | None:
     classes = getattr(estimator, "classes_", ())
     if len(classes) < 3:
         return None
-    layout = Layout(len(classes), getattr(estimator, "multi_class", "ovo"))
+    layout = Layout(len(classes), getattr(estimator, "multi_class", "ovr"))
     if layout.is_pairwise:
         return [f"{classes[i]} / {classes[j]}" for i, j in layout.pairs]
     return [f"{c} / rest" for c in classes]

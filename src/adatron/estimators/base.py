@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
@@ -19,6 +19,7 @@ from adatron.estimators.callback_bridge import FitTasks
 from adatron.estimators.parameters import closest_name
 from adatron.kernels import Kernel, Precomputed
 from adatron.solving import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Status, rounds
+from adatron.threads import one_blas_thread
 
 __all__ = ["DEFAULT_MAX_ITER", "FitPlan", "KernelMachine", "summary_attributes", "unfitted_on_error"]
 
@@ -33,6 +34,7 @@ _FITTED_IN_PRIVATE = (
     "_layout",
     "_stages",
 )
+_ONE_BLAS_THREAD = 3_000  # points
 _PREDICT_BLOCK = 4_000_000  # kernel values evaluated at a time
 
 
@@ -46,6 +48,11 @@ class FitPlan:
     n_threads: int
     began: float = field(default_factory=monotonic)
     extras: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether several BLAS threads would mostly wait for one another."""
+        return max(run.problem.m for run in self.runs) <= _ONE_BLAS_THREAD
 
     def rounds(self) -> Iterator[list[EpochRecord]]:
         remaining = None if self.time_limit is None else self.time_limit - (monotonic() - self.began)
@@ -62,6 +69,8 @@ class FitPlan:
 class KernelMachine(CallbackSupportMixin, BaseEstimator):
     """Base of the estimators; a subclass gives ``_plan`` and ``_attributes``."""
 
+    _more_epochs = "raise max_iter or tol, or scale X"  # what to do when the epochs ran out
+
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         raise NotImplementedError
 
@@ -76,10 +85,11 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             say = _narrator(self.verbose)
             say(plan.extras.get("reason", ""))
             try:
-                for records in plan.rounds():
-                    say(records)
-                    if tasks.round_ended(lambda: self._attributes(plan, plan.solutions())):
-                        plan.end(Status.STOPPED)
+                with one_blas_thread() if plan.is_small else nullcontext():
+                    for records in plan.rounds():
+                        say(records)
+                        if tasks.round_ended(lambda: self._attributes(plan, plan.solutions())):
+                            plan.end(Status.STOPPED)
             except KeyboardInterrupt:
                 plan.end(Status.STOPPED)
                 self._store(plan)
@@ -100,13 +110,18 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                 self._store(plan)
                 yield from records
             self._store(plan)
+            _warn_unless_converged(self)
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         with unfitted_on_error(self, BaseException):  # Ctrl-C before the first epoch: nothing to keep yet
             return self._plan(X, y, sample_weight)
 
     def _store(self, plan: FitPlan) -> None:
-        self.__dict__.update(self._attributes(plan, plan.solutions()))
+        attributes = self._attributes(plan, plan.solutions())
+        for name in _fitted_names(self):
+            if name not in attributes and name not in ("n_features_in_", "feature_names_in_"):
+                del self.__dict__[name]  # of an earlier fit
+        self.__dict__.update(attributes)
 
     def _expand(self, X: Any, vectors: Any, coefficients: np.ndarray) -> np.ndarray:
         """``k(X, vectors) @ coefficients``, evaluated in blocks of rows."""
@@ -173,18 +188,23 @@ def unfitted_on_error(estimator: Any, errors: type[BaseException] = Exception) -
     try:
         yield
     except errors:
-        fitted = [n for n in vars(estimator) if n.endswith("_") and not n.startswith("_")]
-        for name in [*fitted, *_FITTED_IN_PRIVATE]:
-            vars(estimator).pop(name, None)
+        for name in _fitted_names(estimator):
+            del estimator.__dict__[name]
         raise
+
+
+def _fitted_names(estimator: Any) -> list[str]:
+    """Attributes that a fit has set."""
+    names = vars(estimator)
+    return [n for n in names if (n.endswith("_") and not n.startswith("_")) or n in _FITTED_IN_PRIVATE]
 
 
 def _warn_unless_converged(estimator: Any) -> None:
     if estimator.converged_ or estimator.status_ is Status.STOPPED:
         return
     advice = {
-        Status.MAX_ITER: "raise max_iter or tol, or scale X",
-        Status.TIME_LIMIT: "raise time_limit or tol",
+        Status.MAX_ITER: estimator._more_epochs,
+        Status.TIME_LIMIT: "raise time_limit",
         Status.DIVERGED: "lower learning_rate, or use solver='adatron'",
         Status.INDEFINITE_KERNEL: "use a positive semi-definite kernel such as 'rbf'",
         Status.PRECISION_LIMIT: "raise tol, or scale X",

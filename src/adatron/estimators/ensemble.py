@@ -98,6 +98,8 @@ default="rbf"
     True
     """
 
+    _more_epochs = "raise max_iter or eps"
+
     def __init__(
         self,
         kernel="rbf",
@@ -163,11 +165,11 @@ default="rbf"
         kernel = _with_constant(base, self.fit_intercept)
         rows = data.X + 1.0 if isinstance(base, Precomputed) and self.fit_intercept else data.X
         choice = operator_for(kernel, rows, self.cache_size, self.rank, self.random_state)
-        inspect_gram(choice.gram, kernel)
+        indefinite = inspect_gram(choice.gram, kernel)
         signs = layout.signs(data.codes)
         problem = classification(choice.gram, signs, np.full(len(signs), np.inf), bias=False)
         start = np.repeat((data.weights / data.weights.sum())[:, None], signs.shape[1], axis=1)
-        run = StageRun(problem, solver, max_iter=max_iter, alpha=start)
+        run = StageRun(problem, solver, max_iter=max_iter, alpha=start, indefinite=indefinite)
         extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
         extras["constant"] = 1.0 if self.fit_intercept else 0.0
         return FitPlan(base, [run], self.time_limit, count_threads(self.n_jobs), extras=extras)
@@ -184,8 +186,9 @@ default="rbf"
         attributes |= summary_attributes(solutions)
         attributes["n_iter_"] = np.array([len(rates) for rates in run.rates], dtype=np.int32)
         attributes["stage_weights_"] = _stage_weights(run.rates)
-        attributes["final_svm_"] = self._final_svm(plan, solutions)
-        attributes["_stages"] = _stage_coefficients(plan, run)
+        if not len(run.live):  # not for every callback on the way: that would take all stages each time
+            attributes["final_svm_"] = self._final_svm(plan, solutions)
+            attributes["_stages"] = _stage_coefficients(plan, run)
         return attributes
 
     def _expansion_of(self, plan: FitPlan, alpha: np.ndarray) -> dict[str, Any]:

@@ -124,7 +124,12 @@ def _squared_deviations(X: Any, mean: float) -> np.ndarray:
 
 
 def operator_for(
-    kernel: Kernel, X: Any, cache_size: float | str, rank: float | None, random_state: Any, copies: int = 1
+    kernel: Kernel,
+    X: Any,
+    cache_size: float | str,
+    rank: float | None,
+    random_state: Any,
+    copies: float = 1.0,
 ) -> Choice:
     """The operator for the rows of `X`, and why it was chosen."""
     m = X.shape[0]

@@ -75,6 +75,8 @@ default="rbf"
     (1.0, True)
     """
 
+    _more_epochs = "the classes may overlap, then more epochs never help: use averaged=True, or SVC"
+
     def __init__(
         self,
         kernel="rbf",
@@ -133,10 +135,10 @@ default="rbf"
         layout = Layout(len(data.classes), "ovr")
         layout.check_size(len(data.codes))
         choice = operator_for(kernel, data.X, self.cache_size, self.rank, self.random_state)
-        inspect_gram(choice.gram, kernel)
+        indefinite = inspect_gram(choice.gram, kernel)
         upper = np.full(len(data.codes), np.inf)
         problem = classification(choice.gram, layout.signs(data.codes), upper, bias=bool(self.fit_intercept))
-        run = OwnRuleRun(problem, Perceptron(), max_iter=max_iter)
+        run = OwnRuleRun(problem, Perceptron(), max_iter=max_iter, indefinite=indefinite)
         extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
         return FitPlan(kernel, [run], self.time_limit, count_threads(self.n_jobs), extras=extras)
 

@@ -67,6 +67,13 @@ class Layout:
             result.append((rows, np.where(codes[rows] == i, 1.0, -1.0)))
         return result
 
+    def copies_of_the_matrix(self, codes: np.ndarray) -> float:
+        """How much larger than one kernel matrix all that is held becomes: each pair has its own block."""
+        if not self.is_pairwise:
+            return 1.0
+        counts = np.bincount(codes).astype(float)
+        return 1.0 + sum((counts[i] + counts[j]) ** 2 for i, j in self.pairs) / len(codes) ** 2
+
     def to_dual_coef(self, coefficients: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """``dual_coef_`` from the coefficients (n_SV, n_problems) of support vectors of classes `codes`."""
         if not self.is_pairwise:

@@ -19,6 +19,10 @@ _REQUIREMENTS = {
         lambda problem: not problem.has_bias,
         "fits no bias; set fit_intercept=False, or use solver='adatron' or 'multiplicative'",
     ),
+    "its own estimator": (
+        lambda problem: False,
+        "has an estimator of its own, KernelPerceptron; use that",
+    ),
     "hard margin": (
         lambda problem: bool(np.isinf(problem.upper).all()),
         "knows hard margins only; set C=float('inf'), or use solver='adatron', 'multiplicative' or 'm3'",
@@ -40,7 +44,12 @@ def solver_from(solver: Any, learning_rate: Any) -> Any:
     automatic = isinstance(learning_rate, str) and learning_rate == "auto"
     if not automatic:
         check_number("learning_rate", learning_rate, allowed="'auto' or a finite number > 0")
-    if not isinstance(solver, str) and hasattr(solver, "epoch"):
+    if not isinstance(solver, str | type) and hasattr(solver, "epoch"):
+        if not automatic:
+            raise ValueError(
+                f"learning_rate={learning_rate!r} belongs to a solver given by name; "
+                f"set it in the solver object {solver!r}, or name the solver"
+            )
         return solver
     kind: Any = SOLVERS[check_choice("solver", solver, list(SOLVERS))]
     if any(field.name == "learning_rate" for field in fields(kind)):

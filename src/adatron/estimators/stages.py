@@ -23,8 +23,8 @@ class StageRun(OwnRuleRun):
     the exponential loss of the ensemble hardly falls any more.
     """
 
-    def __init__(self, problem: DualProblem, solver: RhoSVM, *, max_iter: int, alpha: np.ndarray) -> None:
-        super().__init__(problem, solver, max_iter=max_iter, alpha=alpha)
+    def __init__(self, problem: DualProblem, solver: RhoSVM, **options: Any) -> None:
+        super().__init__(problem, solver, **options)
         self.parzen = self.state.weights.copy()
         self.rates: list[list[float]] = [[] for _ in range(problem.n_columns)]
         self.stages: list[list[np.ndarray]] = [[] for _ in range(problem.n_columns)]

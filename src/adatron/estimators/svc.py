@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -34,6 +36,8 @@ from adatron.problems import DualProblem, classification
 from adatron.solving import DualSolution, EpochRecord, Run
 
 __all__ = ["SVC"]
+
+_FOLDS = 5  # from whose held-out decision values probabilities are calibrated
 
 
 class SVC(ExpansionClassifier):
@@ -83,7 +87,8 @@ default="auto"
     rank : int or float, default=None
         Train on a low-rank approximation of the kernel: an integer is the number of Nyström landmarks, a
         number below 1 the relative trace error at which pivoted incomplete Cholesky stops. The
-        certificate is then one for the approximated kernel, whose error is `kernel_error_`.
+        certificate is then one for the approximated kernel, whose error is `kernel_error_`; decisions
+        come from the landmarks, not from `dual_coef_` and `support_vectors_`.
     time_limit : float, default=None
         Seconds after which the fit ends with the best it has.
     warm_start : bool, default=False
@@ -230,7 +235,7 @@ default="auto"
         layout.check_size(len(data.codes))
         kernel = kernel_from(self, data.X, data.sample_weight)
         probe_callable(kernel, data.X)
-        choice = self._operator(kernel, data.X, layout)
+        choice = self._operator(kernel, data.X, layout.copies_of_the_matrix(data.codes))
         problems = self._problems(choice.gram, layout, data)
         if np.isinf(problems[0].upper).any() and not isinstance(kernel, Precomputed):
             check_coincident(data.X, data.codes, data.rows, data.classes)
@@ -249,8 +254,7 @@ default="auto"
         max_iter = check_max_iter(self.max_iter, DEFAULT_MAX_ITER)
         return {"tol": check_number("tol", self.tol), "max_iter": max_iter, "solver": solver}
 
-    def _operator(self, kernel: Any, X: Any, layout: Layout) -> Choice:
-        copies = 3 if layout.is_pairwise else 1
+    def _operator(self, kernel: Any, X: Any, copies: float) -> Choice:
         return operator_for(kernel, X, self.cache_size, self.rank, self.random_state, copies)
 
     def _problems(self, gram: GramOperator, layout: Layout, data: TrainingData) -> list[DualProblem]:
@@ -306,6 +310,8 @@ default="auto"
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class; needs ``probability=True``."""
         check_is_fitted(self)
+        if not hasattr(self, "_calibrated"):
+            raise NotFittedError("there are no probabilities after iter_fit or an interrupted fit; call fit")
         return self._calibrated.predict_proba(X)
 
     @available_if(lambda self: self.probability)
@@ -318,18 +324,25 @@ default="auto"
             raise ValueError(f"the fit has no support vectors: C is too small, or tol={self.tol!r} too loose")
         if not self.probability:
             return
+        smallest = int(np.unique(y, return_counts=True)[1].min())
+        if smallest < 2:
+            raise ValueError("probability=True needs at least two rows of each class, to hold one out")
         inner = clone(self).set_params(probability=False, verbose=False)
         inner.set_callbacks()
-        calibrated = CalibratedClassifierCV(inner, ensemble=False, cv=5)
-        self._calibrated = calibrated.fit(X, y, sample_weight=sample_weight)
+        if self.time_limit is not None:
+            inner.set_params(time_limit=self.time_limit / _FOLDS)
+        calibrated = CalibratedClassifierCV(inner, ensemble=False, cv=min(_FOLDS, smallest))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the fit itself has its own
+            self._calibrated = calibrated.fit(X, y, sample_weight=sample_weight)
 
     @property
     def coef_(self) -> np.ndarray:
         """Weights of the features, one row per problem; linear kernel only."""
         if not isinstance(getattr(self, "_kernel", None), Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
-        coefficients = self._layout.to_coefficients(self.dual_coef_, self.n_support_)
-        weights = coefficients.T @ self.support_vectors_
+        vectors, coefficients = self._expansion()
+        weights = coefficients.T @ vectors
         return weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
 
 

@@ -30,7 +30,7 @@ class Choice:
     reason: str
 
 
-def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: int = 1) -> Choice:
+def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: float = 1.0) -> Choice:
     """Choose how the kernel matrix of the rows of `X` is held.
 
     Parameters
@@ -39,8 +39,8 @@ def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: int
     X : array or CSR matrix, shape (m, d)
     cache_size : float or "auto"
         Memory for kernel values in MB; "auto" takes up to half of what is available.
-    copies : int
-        How many matrices of this size the caller will make by restricting a dense one.
+    copies : float
+        How many matrices of this size there will be once the caller has restricted a dense one.
     """
     m, d = X.shape
     if isinstance(kernel, Linear) and not sparse.issparse(X) and d <= m * _NARROW:

@@ -98,8 +98,8 @@ def low_rank_gram(kernel: Kernel, X: Any, rank: float, random_state: Any = None)
         Draws the landmarks.
     """
     m = X.shape[0]
-    if isinstance(rank, float) and rank < 1.0:
-        return pivoted_cholesky(kernel, X, m, tolerance=rank)
+    if rank < 1.0:
+        return pivoted_cholesky(kernel, X, m, tolerance=float(rank))
     if rank > m:
         warnings.warn(
             f"rank={rank} is more than the {m} rows of X, so {m} is used", AdatronWarning, stacklevel=2

@@ -53,29 +53,40 @@ class KernelAdatron:
         learning_rates(problem, self.learning_rate)  # an impossible rate is an error before any work
         alpha, f = empty_state_arrays(problem, alpha)
         columns = problem.n_columns
-        everywhere = np.ones_like(alpha, dtype=bool)
-        penalty = _penalty(problem, everywhere) if problem.has_bias else np.zeros(columns)
-        return AdatronState(alpha, f, np.zeros(columns), (problem.y * alpha).sum(axis=0), penalty)
+        first = 1.0 / _inverse_curvature(problem).sum() if problem.has_bias else 0.0
+        return AdatronState(
+            alpha, f, np.zeros(columns), (problem.y * alpha).sum(axis=0), np.full(columns, first)
+        )
 
     def epoch(self, problem: DualProblem, state: AdatronState, pause: Pause) -> AdatronState:
         """Visit every point once, then move the bias by what ω asks for."""
         adatron_sweep(problem, state, self.learning_rate, pause)
         if problem.has_bias:
-            state.omega[:] = (problem.y * state.alpha).sum(axis=0)
-            state.bias[:] += state.penalty * state.omega
-            free = (state.alpha > 0.0) & (state.alpha < problem.upper)
-            state.penalty[:] = _penalty(problem, free)
+            inverse = _inverse_curvature(problem)
+            _move_bias(
+                problem.y.T, problem.upper.T, inverse, state.alpha.T, state.omega, state.bias, state.penalty
+            )
         return state
 
 
-def _penalty(problem: DualProblem, free: np.ndarray) -> np.ndarray:
-    """``c = 1/Σ 1/K_ii`` over the free points: the curvature of the dual along ω.
+def _inverse_curvature(problem: DualProblem) -> np.ndarray:
+    """1/K_ii; a point near the origin of feature space must not drive c to zero: λ would stop moving."""
+    return 1.0 / np.maximum(problem.diagonal, _NEAR_ORIGIN * problem.diagonal.mean())
 
-    A point near the origin of feature space must not drive c to zero: λ would stop moving.
-    """
-    inverse = 1.0 / np.maximum(problem.diagonal, _NEAR_ORIGIN * problem.diagonal.mean())
-    free = np.where(free.any(axis=0), free, True)
-    return 1.0 / np.where(free, inverse[:, None], 0.0).sum(axis=0)
+
+@compiled
+def _move_bias(y, upper, inverse, alpha, omega, bias, penalty):
+    """``λ ← λ + cω``, then ``c = 1/Σ 1/K_ii`` over the free points: the curvature of the dual along ω."""
+    for b in range(alpha.shape[0]):
+        total, free, everywhere = 0.0, 0.0, 0.0
+        for i in range(alpha.shape[1]):
+            total += y[b, i] * alpha[b, i]
+            everywhere += inverse[i]
+            if 0.0 < alpha[b, i] < upper[b, i]:
+                free += inverse[i]
+        omega[b] = total
+        bias[b] += penalty[b] * total
+        penalty[b] = 1.0 / free if free > 0.0 else 1.0 / everywhere
 
 
 def learning_rates(problem: DualProblem, learning_rate: float | str) -> np.ndarray:

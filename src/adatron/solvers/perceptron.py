@@ -34,7 +34,7 @@ class PerceptronState(NamedTuple):
 class Perceptron:
     """The kernel perceptron."""
 
-    needs: ClassVar[frozenset[str]] = frozenset()
+    needs: ClassVar[frozenset[str]] = frozenset({"its own estimator"})
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> PerceptronState:
         start, f = empty_state_arrays(problem, alpha)

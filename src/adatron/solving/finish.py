@@ -9,20 +9,16 @@ so the sets cannot cycle (a primal active-set method).
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from adatron.problems import DualProblem
 from adatron.solvers import Pause
 from adatron.solving.certificate import best_bias
-from adatron.threads import one_blas_thread
 
 __all__ = ["LARGEST_FREE_SET", "exact_finish"]
 
 LARGEST_FREE_SET = 2_000
-_ONE_THREAD = 3_000  # points up to which one BLAS thread is as good as several
 _WORK = 4e10  # multiply-adds spent at most on one finish
 _WORK_PER_STEP = 1e7  # what a step costs in any case, in the same unit
 _RIDGE = 1e-11  # keeps factorisations of singular systems (equal rows) bounded; refinement removes it
@@ -33,12 +29,7 @@ def exact_finish(
     problem: DualProblem, column: int, alpha: np.ndarray, pause: Pause = lambda: None
 ) -> np.ndarray | None:
     """The optimal α of one problem, or None when it was not reached within a bounded effort."""
-    with one_blas_thread() if problem.m <= _ONE_THREAD else nullcontext():
-        return _steps_to_the_optimum(_Finish(problem, column, alpha), pause)
-
-
-def _steps_to_the_optimum(finish: _Finish, pause: Pause) -> np.ndarray | None:
-    work = 0.0
+    finish, work = _Finish(problem, column, alpha), 0.0
     while finish.n_free <= LARGEST_FREE_SET and work < _WORK:
         pause()
         work += _WORK_PER_STEP + float(finish.n_free) ** 3 / 3

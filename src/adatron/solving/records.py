@@ -46,16 +46,15 @@ class EpochRecord:
     margin: float
     bias: float
     violation: float
-    _gap: Callable[[], float] = field(repr=False, compare=False)
-    _n_support: Callable[[], int] = field(repr=False, compare=False)
+    _now: Callable[[int], tuple[float, int]] = field(repr=False, compare=False)
 
     @cached_property
     def gap(self) -> float:
-        return self._gap()
+        return self._now(self.problem)[0]
 
     @cached_property
     def n_support(self) -> int:
-        return self._n_support()
+        return self._now(self.problem)[1]
 
 
 class History:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -100,15 +99,23 @@ class Run:
     def end(self, status: Status) -> None:
         """End the live columns as they are."""
         for place, column in enumerate(self.live.tolist()):
-            self._close(column, status, certify(self.problem, column, self.state.alpha[:, place]))
+            if self.solutions[column] is None:
+                certificate = certify(self.problem, column, self.state.alpha[:, place])
+                self._close(column, self._status_at(status, certificate), certificate)
         self._leave(np.zeros(len(self.live), dtype=bool))
+
+    def _status_at(self, status: Status, certificate: Certificate) -> Status:
+        """A limit that comes when the gap is small enough already is no failure."""
+        met = status is Status.TIME_LIMIT and not self.indefinite and certificate.gap <= self.tol
+        return Status.CONVERGED if met else status
 
     def snapshot(self) -> list[DualSolution]:
         """The solutions so far, certified where they stand."""
         current = list(self.solutions)
         for place, column in enumerate(self.live.tolist()):
-            certificate = certify(self.problem, column, self.state.alpha[:, place])
-            current[column] = self._solution(column, Status.STOPPED, certificate)
+            if current[column] is None:
+                certificate = certify(self.problem, column, self.state.alpha[:, place])
+                current[column] = self._solution(column, Status.STOPPED, certificate)
         return [solution for solution in current if solution is not None]
 
     def _record(self) -> list[EpochRecord]:
@@ -119,19 +126,20 @@ class Run:
             objective, margin, violation = values[place].tolist()
             bias = float(self.state.bias[place])
             self.traces[column].add((self.epoch, seconds, objective, margin, bias, violation))
-            gap = partial(self._gap_now, place, column)
-            n_support = partial(self._support_now, place)
-            number = self.first + int(column)
+            number = self.first + column
             records.append(
-                EpochRecord(number, self.epoch, seconds, objective, margin, bias, violation, gap, n_support)
+                EpochRecord(number, self.epoch, seconds, objective, margin, bias, violation, self._now)
             )
         return records
 
-    def _gap_now(self, place: int, column: int) -> float:
-        return certify(self.problem, column, self.state.alpha[:, place]).gap
-
-    def _support_now(self, place: int) -> int:
-        return int(np.count_nonzero(self.state.alpha[:, place]))
+    def _now(self, problem: int) -> tuple[float, int]:
+        """Gap and number of support vectors of one problem of the fit, ended or not."""
+        column = problem - self.first
+        solution = self.solutions[column]
+        if solution is not None:
+            return solution.gap, int(np.count_nonzero(solution.alpha))
+        alpha = self.state.alpha[:, int(np.flatnonzero(self.live == column)[0])]
+        return certify(self.problem, column, alpha).gap, int(np.count_nonzero(alpha))
 
     def _check(self, records: list[EpochRecord]) -> None:
         if self._eager_at and self.epoch >= self._eager_at[0]:
@@ -155,7 +163,7 @@ class Run:
             best = self._best[column] or certify(self.problem, column, np.zeros_like(alpha))
             if self.indefinite:
                 return Status.INDEFINITE_KERNEL, best
-            verdict = self._judge_margin(column, best, best.alpha)
+            verdict = self._judge_margin(column, best, self._finish_if_hard(column, best.alpha))
             return verdict if verdict and verdict[0] is Status.NOT_SEPARABLE else (Status.DIVERGED, best)
         certificate = certify(self.problem, column, alpha)
         if self.indefinite:
@@ -165,9 +173,9 @@ class Run:
         self._keep_best(column, certificate)
         verdict = self._judge_gap(column, certificate, alpha)
         if verdict is None and certificate.margin_interval[1] < self.tol * self._radius(column):
-            verdict = self._judge_margin(column, certificate, alpha)
+            verdict = self._judge_margin(column, certificate, self._finish_if_hard(column, alpha))
         if verdict is None and self._flagged("ended", place):
-            return Status.PRECISION_LIMIT, certificate
+            return Status.MAX_ITER, certificate  # the algorithm has no further step to make
         if verdict is None and self.epoch >= self.max_iter:
             return Status.MAX_ITER, certificate if certificate.alpha.any() else self._best[
                 column
@@ -191,21 +199,26 @@ class Run:
         if finished is not None and finished.gap < min(1.0, self._rounding(column, finished)):
             return Status.PRECISION_LIMIT, best
         self._finish_below[column] = max(self.tol, min(certificate.gap / 10.0, _FINISH_FROM))
-        return None if finished is None else self._judge_margin(column, finished, alpha)
+        return None if finished is None else self._judge_margin(column, finished, finished)
 
     def _judge_margin(
-        self, column: int, certificate: Certificate, alpha: np.ndarray
+        self, column: int, certificate: Certificate, finished: Certificate | None
     ) -> tuple[Status, Certificate] | None:
         """Hard margin: one that must be smaller than tol, and that the finish does not find, is none."""
-        if self._separable[column] or not np.isinf(self.problem.upper[:, column]).any():
+        if not self._may_be_inseparable(column):
             return None
-        finished = self._finish(column, alpha)
         if finished is None or finished.margin_interval[0] <= 0.0:
             bounds = [c.margin_interval[1] for c in (certificate, finished) if c is not None]
             is_none = min(bounds) < self.tol * self._radius(column)
             return (Status.NOT_SEPARABLE, certificate) if is_none else None
         self._separable[column] = True
         return (Status.CONVERGED, finished) if finished.gap <= self.tol else None
+
+    def _may_be_inseparable(self, column: int) -> bool:
+        return not self._separable[column] and bool(np.isinf(self.problem.upper[:, column]).any())
+
+    def _finish_if_hard(self, column: int, alpha: np.ndarray) -> Certificate | None:
+        return self._finish(column, alpha) if self._may_be_inseparable(column) else None
 
     def _rounding(self, column: int, certificate: Certificate) -> float:
         """A gap that rounding of the outputs alone may cause."""
@@ -253,10 +266,10 @@ class Run:
         return "" if advice is None else advice(self.problem, column, certificate.alpha)
 
     def _leave(self, staying: np.ndarray) -> None:
-        self.live = self.live[staying]
-        if len(self.live):
+        if staying.any():
             self._live_problem = self._live_problem.columns(staying)
             self.state = take_columns(self.state, staying)
+        self.live = self.live[staying]
 
 
 class OwnRuleRun(Run):
@@ -266,9 +279,15 @@ class OwnRuleRun(Run):
     """
 
     def __init__(
-        self, problem: DualProblem, solver: Solver, *, max_iter: int, alpha: np.ndarray | None = None
+        self,
+        problem: DualProblem,
+        solver: Solver,
+        *,
+        max_iter: int,
+        alpha: np.ndarray | None = None,
+        indefinite: bool = False,
     ) -> None:
-        super().__init__(problem, solver, tol=np.inf, max_iter=max_iter, alpha=alpha)
+        super().__init__(problem, solver, tol=np.inf, max_iter=max_iter, alpha=alpha, indefinite=indefinite)
         self.last: dict[int, Any] = {}
 
     def column_state(self, column: int) -> Any:
@@ -279,10 +298,14 @@ class OwnRuleRun(Run):
 
     def _judge(self, place: int, column: int, violation: float) -> tuple[Status, Certificate] | None:
         if self._flagged("ended", place):
-            return Status.CONVERGED, certify(self.problem, column, self.state.alpha[:, place])
+            status = Status.INDEFINITE_KERNEL if self.indefinite else Status.CONVERGED
+            return status, certify(self.problem, column, self.state.alpha[:, place])
         if self.epoch >= self.max_iter:
             return Status.MAX_ITER, certify(self.problem, column, self.state.alpha[:, place])
         return None
+
+    def _status_at(self, status: Status, certificate: Certificate) -> Status:
+        return status  # tol has no meaning here
 
     def _close(self, column: int, status: Status, certificate: Certificate) -> None:
         self.last[column] = self.column_state(column)
