@@ -39,7 +39,11 @@ class EnsembleSVC(ExpansionClassifier):
     A hard-margin ρ-SVM is trained with an adaptive rate; the hypotheses it passes through, from the Parzen
     window to the hard margin, are averaged with their rates as weights. The average is itself one kernel
     expansion, so it predicts at the cost of one SVM. It is boosting of weighted Parzen windows, and a
-    classifier also where no hard margin exists.
+    classifier also where no hard margin exists. The last iterations depend on rounding: other orders of
+    the rows, or sparse input, give slightly other numbers of stages and decision values.
+
+    The stages are kept for `staged_predict`, 8 bytes for each row and stage (landmark and stage with
+    `rank`).
 
     Parameters
     ----------
@@ -77,7 +81,8 @@ default="rbf"
     stage_weights_ : ndarray of shape (n_stages,), or (n_stages, n_classes)
         The rates η_t.
     final_svm_ : SVC
-        The ρ-SVM that training ended with, scaled to margin 1.
+        The ρ-SVM that training ended with, scaled to margin 1; with `fit_intercept` its intercept is the
+        share of the constant in the kernel.
     duality_gap_ : float
         Relative gap of `final_svm_` as a hard-margin SVM; 1 if it separates nothing.
     status_, converged_, history_ : see `SVC`

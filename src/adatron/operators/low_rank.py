@@ -23,6 +23,7 @@ from adatron.operators.protocol import Rows
 __all__ = ["LinearGram", "LowRankGram", "low_rank_gram", "nystroem", "pivoted_cholesky"]
 
 _BLOCK = 4_000_000  # kernel values evaluated at a time
+_MOST_COLUMNS = 2_000  # of a factor that only a tolerance would end
 _FLOOR = 1e-12  # eigenvalues and pivots below this part of the largest are dropped
 
 
@@ -92,14 +93,14 @@ def low_rank_gram(kernel: Kernel, X: Any, rank: float, random_state: Any = None)
     kernel : Kernel
     X : array or CSR matrix, shape (m, d)
     rank : int or float
-        An integer is the number of Nyström landmarks; a float below 1 is the relative trace error at
-        which pivoted incomplete Cholesky stops.
+        An integer is the number of Nyström landmarks; a number below 1 is the relative trace error at
+        which pivoted incomplete Cholesky stops, with 2,000 columns at the latest.
     random_state : RandomState, optional
         Draws the landmarks.
     """
     m = X.shape[0]
     if rank < 1.0:
-        return pivoted_cholesky(kernel, X, m, tolerance=float(rank))
+        return pivoted_cholesky(kernel, X, min(m, _MOST_COLUMNS), tolerance=float(rank))
     if rank > m:
         warnings.warn(
             f"rank={rank} is more than the {m} rows of X, so {m} is used", AdatronWarning, stacklevel=2
