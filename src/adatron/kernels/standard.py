@@ -82,19 +82,17 @@ class Gaussian(Kernel):
         return cls(gamma=1.0 / (2.0 * sigma * sigma))
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        # exp(⟨a, b⟩ − ½|a|² − ½|b|²), a = √(2 gamma) x: few passes over the matrix, symmetric if X is Z
         X, Z = _centred(X, Z)
-        root = np.sqrt(2.0 * self.gamma)
         with np.errstate(over="ignore", invalid="ignore"):  # reported with the rows they come from
-            A = X * root
-            B = A if X is Z else Z * root
-            exponents = inner_products(A, B)
-            exponents -= 0.5 * squared_norms(A)[:, None]
-            exponents -= 0.5 * squared_norms(B)[None, :]
-        np.minimum(exponents, 0.0, out=exponents)  # keeps NaN, so overflow is still seen
+            distances = inner_products(X, Z)
+            distances *= -2.0
+            distances += squared_norms(X)[:, None]
+            distances += squared_norms(Z)[None, :]
+        np.maximum(distances, 0.0, out=distances)  # keeps NaN, so overflow is still seen
         if X is Z:
-            np.fill_diagonal(exponents, 0.0)
-        return np.exp(exponents, out=exponents)
+            np.fill_diagonal(distances, 0.0)
+        distances *= -self.gamma
+        return np.exp(distances, out=distances)
 
     def diagonal(self, X: Any) -> np.ndarray:
         return np.ones(X.shape[0])

@@ -18,8 +18,9 @@ converged [0.  0.5 0.5 0. ] 0.0
 from adatron.solving.certificate import Certificate, certify
 from adatron.solving.finish import exact_finish
 from adatron.solving.loop import rounds
+from adatron.solving.own_rule import OwnRuleRun
 from adatron.solving.records import HISTORY_FIELDS, EpochRecord, History
-from adatron.solving.run import OwnRuleRun, Run
+from adatron.solving.run import Run
 from adatron.solving.solution import DualSolution
 from adatron.solving.status import Status
 
