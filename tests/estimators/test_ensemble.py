@@ -155,12 +155,19 @@ def test_inseparable_data_is_no_error():
     assert error_percent(model, X_test, y_test) < 30.0
 
 
-def test_a_width_so_large_that_no_step_is_possible_leaves_the_parzen_window():
+def test_where_no_step_is_possible_the_parzen_window_is_left():
+    """Two points alike of different classes with equal weight: every edge is 0, no target can be met."""
+    X, y = np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0, 1, 0, 1])
+    model, window = EnsembleSVC(gamma=1.0).fit(X, y), ParzenClassifier(gamma=1.0).fit(X, y)
+    assert model.n_iter_.tolist() == [0]
+    np.testing.assert_allclose(model.decision_function(X), window.decision_function(X), atol=1e-15)
+    (only,) = model.staged_decision_function(X)
+    np.testing.assert_array_equal(only, model.decision_function(X))
+
+
+def test_a_huge_width_does_not_crash():
     X, y = noisy_points(0, m=40, flip=0.5)
     model = EnsembleSVC(gamma=1e-9).fit(X, y)
-    window = ParzenClassifier(gamma=1e-9).fit(X, y)
-    if model.n_iter_[0] == 0:
-        np.testing.assert_allclose(model.decision_function(X), window.decision_function(X))
     assert np.isfinite(model.decision_function(X)).all()
     assert len(list(model.staged_predict(X))) == max(int(model.n_iter_[0]), 1)
 
