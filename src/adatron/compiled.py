@@ -2,7 +2,8 @@
 
 Rules for functions under ``@compiled``: module level, plain arrays and scalars, no functions or
 objects as arguments (those are never cached on disk), chunks of at most about 100 ms so that
-Ctrl-C works. Floating-point reassociation is allowed, but NaN and infinity keep their meaning.
+Ctrl-C works. Floating-point reassociation is allowed, but NaN and infinity keep their meaning, and
+dividing by zero gives them, as in NumPy.
 
 Examples
 --------
@@ -25,7 +26,7 @@ import numba
 
 __all__ = ["compiled"]
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 
 
 class compiled:

@@ -1,20 +1,26 @@
-"""Threads of the BLAS library, which wait for one another when several processes share the cores."""
+"""Threads: those of the BLAS library under control, and our own over code that releases the GIL.
+
+As many of ours run as BLAS would use, so ``OPENBLAS_NUM_THREADS``, `threadpoolctl` and joblib's limits
+for nested parallelism govern both. They live no longer than the call that needs them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["one_blas_thread"]
+__all__ = ["in_parallel", "one_blas_thread", "usable_threads"]
 
 _lock = Lock()
 _holders = 0
 _controller: Any = None  # finding the libraries takes milliseconds, so it is done once
 _limit: Any = None
+_threads = 1  # that BLAS would use without the limit
 
 
 @contextmanager
@@ -31,10 +37,10 @@ def one_blas_thread() -> Iterator[None]:
     ...     float(np.ones(3) @ np.ones(3))
     3.0
     """
-    global _controller, _holders, _limit
+    global _holders, _limit, _threads
     with _lock:
         if _holders == 0:
-            _controller = _controller or ThreadpoolController()
+            _threads = _blas_threads()
             _limit = _controller.limit(limits=1, user_api="blas")
         _holders += 1
     try:
@@ -44,3 +50,59 @@ def one_blas_thread() -> Iterator[None]:
             _holders -= 1
             if _holders == 0:
                 _limit.restore_original_limits()
+
+
+def usable_threads() -> int:
+    """Number of threads that a computation may use."""
+    with _lock:
+        return _threads if _holders else _blas_threads()
+
+
+def _blas_threads() -> int:
+    global _controller
+    _controller = _controller or ThreadpoolController()
+    counts = [library.num_threads for library in _controller.lib_controllers if library.user_api == "blas"]
+    return max(1, min(max(counts, default=1), os.cpu_count() or 1))
+
+
+def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int) -> None:
+    """Call ``work(item)`` for every item, on `n_threads` threads of which the caller is one.
+
+    The first exception ends the others after their current item, and is raised here.
+
+    Examples
+    --------
+    >>> from adatron.threads import in_parallel
+    >>> squares = {}
+    >>> in_parallel(lambda i: squares.update({i: i * i}), range(4), n_threads=2)
+    >>> sorted(squares.values())
+    [0, 1, 4, 9]
+    """
+    todo = list(items)[::-1]
+    errors: list[BaseException] = []
+
+    def go_on() -> None:
+        try:
+            while todo and not errors:
+                try:
+                    item = todo.pop()
+                except IndexError:  # another thread was faster
+                    return
+                work(item)
+        except BaseException as error:
+            errors.append(error)
+
+    helpers = [Thread(target=go_on, daemon=True) for _ in range(min(n_threads, len(todo)) - 1)]
+    for helper in helpers:
+        helper.start()
+    go_on()
+    try:
+        for helper in helpers:
+            helper.join()
+    except BaseException:  # Ctrl-C while waiting
+        errors.append(KeyboardInterrupt())
+        for helper in helpers:
+            helper.join()
+        raise
+    if errors:
+        raise errors[0]

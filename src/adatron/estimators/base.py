@@ -50,9 +50,10 @@ class FitPlan:
     extras: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def is_small(self) -> bool:
-        """Whether several BLAS threads would mostly wait for one another."""
-        return max(run.problem.m for run in self.runs) <= _ONE_BLAS_THREAD
+    def wants_one_blas_thread(self) -> bool:
+        """Whether several BLAS threads would mostly wait for one another, or for our own."""
+        own_threads = any(hasattr(run.problem.gram, "release") for run in self.runs)
+        return own_threads or max(run.problem.m for run in self.runs) <= _ONE_BLAS_THREAD
 
     def rounds(self) -> Iterator[list[EpochRecord]]:
         remaining = None if self.time_limit is None else self.time_limit - (monotonic() - self.began)
@@ -85,7 +86,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             say = _narrator(self.verbose)
             say(plan.extras.get("reason", ""))
             try:
-                with one_blas_thread() if plan.is_small else nullcontext():
+                with one_blas_thread() if plan.wants_one_blas_thread else nullcontext():
                     for records in plan.rounds():
                         say(records)
                         if tasks.round_ended(lambda: self._attributes(plan, plan.solutions())):

@@ -9,7 +9,7 @@ import numpy as np
 
 from adatron.estimators.parameters import check_choice, check_number
 from adatron.problems import DualProblem
-from adatron.solvers import SOLVERS
+from adatron.solvers import SOLVERS, KernelAdatron
 
 __all__ = ["check_solver_can_serve", "solver_from"]
 
@@ -52,6 +52,8 @@ def solver_from(solver: Any, learning_rate: Any) -> Any:
             )
         return solver
     kind: Any = SOLVERS[check_choice("solver", solver, list(SOLVERS))]
+    if solver == "auto" and not automatic:
+        kind = KernelAdatron  # the fast path takes exact steps; a rate asks for sweeps
     if any(field.name == "learning_rate" for field in fields(kind)):
         return kind(learning_rate=learning_rate)
     if not automatic:

@@ -31,8 +31,9 @@ from adatron.estimators.separability import check_coincident, check_separable
 from adatron.estimators.solver_choice import check_solver_can_serve, solver_from
 from adatron.estimators.training_data import TrainingData, classification_data
 from adatron.kernels import Linear, Precomputed
-from adatron.operators import Choice, GramOperator
+from adatron.operators import Choice, GramOperator, RowGram, choose_rows
 from adatron.problems import DualProblem, classification
+from adatron.solvers import KernelAdatron
 from adatron.solving import DualSolution, EpochRecord, Run
 
 __all__ = ["SVC"]
@@ -236,10 +237,13 @@ default="auto"
         kernel = kernel_from(self, data.X, data.sample_weight)
         probe_callable(kernel, data.X)
         choice = self._operator(kernel, data.X, layout.copies_of_the_matrix(data.codes))
+        indefinite = inspect_gram(choice.gram, kernel)
+        if indefinite and isinstance(choice.gram, RowGram):  # all its rows will be swept
+            choice = operator_for(kernel, data.X, self.cache_size, None, None)
         problems = self._problems(choice.gram, layout, data)
         if np.isinf(problems[0].upper).any() and not isinstance(kernel, Precomputed):
             check_coincident(data.X, data.codes, data.rows, data.classes)
-        runs = self._runs(problems, inspect_gram(choice.gram, kernel), settings)
+        runs = self._runs(problems, indefinite, settings)
         extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
         return FitPlan(kernel, runs, self.time_limit, count_threads(self.n_jobs), extras=extras)
 
@@ -255,7 +259,14 @@ default="auto"
         return {"tol": check_number("tol", self.tol), "max_iter": max_iter, "solver": solver}
 
     def _operator(self, kernel: Any, X: Any, copies: float) -> Choice:
+        if self._is_greedy and self.rank is None and not isinstance(kernel, Precomputed):
+            return choose_rows(kernel, X, self.cache_size, precise=np.isinf(self.C))
         return operator_for(kernel, X, self.cache_size, self.rank, self.random_state, copies)
+
+    @property
+    def _is_greedy(self) -> bool:
+        """Whether the fast path is asked for; a rate belongs to the sweeps of Kernel-Adatron."""
+        return isinstance(self.solver, str) and self.solver == "auto" and self.learning_rate == "auto"
 
     def _problems(self, gram: GramOperator, layout: Layout, data: TrainingData) -> list[DualProblem]:
         with np.errstate(over="ignore"):
@@ -267,11 +278,18 @@ default="auto"
         if not layout.is_pairwise:
             return [classification(gram, layout.signs(data.codes), upper, bias=self.fit_intercept)]
         return [
-            classification(gram.restrict(rows), signs, upper[rows], bias=self.fit_intercept)
+            classification(self._of_pair(gram, rows), signs, upper[rows], bias=self.fit_intercept)
             for rows, signs in layout.pair_rows(data.codes)
         ]
 
+    def _of_pair(self, gram: GramOperator, rows: np.ndarray) -> GramOperator:
+        if isinstance(gram, RowGram):  # a pair of classes may be small enough for its whole matrix
+            return choose_rows(gram.kernel, gram.X[rows], self.cache_size, precise=np.isinf(self.C)).gram
+        return gram.restrict(rows)
+
     def _runs(self, problems: list[DualProblem], indefinite: bool, settings: dict[str, Any]) -> list[Run]:
+        if self._is_greedy and (indefinite or not getattr(problems[0].gram, "has_entries", True)):
+            settings["solver"] = KernelAdatron()
         check_solver_can_serve(self.solver, settings["solver"], problems[0])
         starts = self._warm_starts([problem.y.shape for problem in problems])
         common = {"indefinite": indefinite, "eager": self.solver == "auto", **settings}

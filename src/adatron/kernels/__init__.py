@@ -21,6 +21,7 @@ array([[1., 0.],
 
 from adatron.kernels.base import Kernel, Power, Product, Sum, Traits, squared_norms
 from adatron.kernels.mercer import has_negative_curvature, is_indefinite, smallest_eigenvalue
+from adatron.kernels.product_form import ProductForm, product_form
 from adatron.kernels.standard import (
     CallableKernel,
     Constant,
@@ -43,11 +44,13 @@ __all__ = [
     "Power",
     "Precomputed",
     "Product",
+    "ProductForm",
     "Sigmoid",
     "Sum",
     "Traits",
     "has_negative_curvature",
     "is_indefinite",
+    "product_form",
     "smallest_eigenvalue",
     "squared_norms",
 ]

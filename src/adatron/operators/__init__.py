@@ -14,22 +14,27 @@ Every operator answers the same four methods (`GramOperator`), so solvers do not
 """
 
 from adatron.operators.blocked import BlockedGram
-from adatron.operators.choose import Choice, choose_operator
+from adatron.operators.choose import Choice, choose_operator, choose_rows
+from adatron.operators.deferred import DeferredGram
 from adatron.operators.dense import DenseGram
 from adatron.operators.low_rank import LinearGram, LowRankGram, low_rank_gram, nystroem, pivoted_cholesky
 from adatron.operators.memory import available_memory
 from adatron.operators.protocol import GramOperator, Rows
+from adatron.operators.rows import RowGram
 
 __all__ = [
     "BlockedGram",
     "Choice",
+    "DeferredGram",
     "DenseGram",
     "GramOperator",
     "LinearGram",
     "LowRankGram",
+    "RowGram",
     "Rows",
     "available_memory",
     "choose_operator",
+    "choose_rows",
     "low_rank_gram",
     "nystroem",
     "pivoted_cholesky",

@@ -8,15 +8,22 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adatron.kernels import Kernel, Linear
+from adatron.kernels import Kernel, Linear, product_form, squared_norms
 from adatron.operators.blocked import BlockedGram
+from adatron.operators.deferred import DeferredGram
 from adatron.operators.dense import DenseGram
 from adatron.operators.finite import check_finite
 from adatron.operators.low_rank import LinearGram
 from adatron.operators.memory import available_memory
 from adatron.operators.protocol import GramOperator
+from adatron.operators.rows import RowGram
+from adatron.threads import usable_threads
 
-__all__ = ["Choice", "choose_operator"]
+__all__ = ["WHOLE_UP_TO", "Choice", "choose_operator", "choose_rows"]
+
+WHOLE_UP_TO = 1_500  # points up to which a working-set method has the whole matrix
+_SINGLE_FROM = 5_000  # points above which float32 rows are used
+_LARGE = 1e30  # kernel values beyond, or below its inverse, are left to float64
 
 _NARROW = 0.25  # features per row up to which products with X cost less than with the matrix
 _DENSE_AT_MOST = 256 * 2**20  # larger matrices are filled row by row, so limits and Ctrl-C are seen in time
@@ -42,15 +49,10 @@ def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: flo
     copies : float
         How many matrices of this size there will be once the caller has restricted a dense one.
     """
-    m, d = X.shape
-    if isinstance(kernel, Linear) and not sparse.issparse(X) and d <= m * _NARROW:
-        with np.errstate(over="ignore"):
-            squares = np.einsum("ij,ij->i", X, X)
-        worst = int(squares.argmax())
-        check_finite(squares[[worst], None], np.array([worst]), np.array([worst]))
-        return Choice(LinearGram(X), f"linear: the rows themselves, {m} × {d}, are a factor of the matrix")
-    free = available_memory()
-    budget = free // 2 if cache_size == "auto" else min(int(float(cache_size) * 2**20), free)
+    m = X.shape[0]
+    if (linear := _linear(kernel, X)) is not None:
+        return linear
+    budget = _budget(cache_size)
     size = 8 * m * m
     if copies * size <= min(budget, _DENSE_AT_MOST):
         values = np.asarray(kernel(X, X), dtype=np.float64)
@@ -59,6 +61,67 @@ def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: flo
     kept = min(size, budget // (8 * m) * (8 * m))
     reason = f"blocked: rows of the {m} × {m} kernel matrix ({_mb(size)}) on demand, {_mb(kept)} of them kept"
     return Choice(BlockedGram(kernel, X, kept), reason)
+
+
+def choose_rows(kernel: Kernel, X: Any, cache_size: float | str, *, precise: bool = False) -> Choice:
+    """Choose how the kernel matrix is held for a working-set method, which needs few of its rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or CSR matrix, shape (m, d)
+    cache_size : float or "auto"
+        Memory for kernel values in MB; "auto" takes up to half of what is available.
+    precise : bool
+        Whether only float64 will do.
+    """
+    m = X.shape[0]
+    if (linear := _linear(kernel, X)) is not None:
+        return linear
+    if product_form(kernel) is not None:
+        _check_norms(X)
+    budget = _budget(cache_size)
+    if 8 * m * m <= min(budget, 8 * WHOLE_UP_TO**2):
+        return Choice(
+            DeferredGram(kernel, X, usable_threads()),
+            f"dense: the {m} × {m} kernel matrix takes {_mb(8 * m * m)}",
+        )
+    dtype = np.float64 if precise or m <= _SINGLE_FROM or not _fits_single(kernel, X) else np.float32
+    gram = RowGram(kernel, X, budget, dtype)
+    whole = m * m * gram.dtype.itemsize
+    reason = (
+        f"rows: {gram.dtype.name} rows of the {m} × {m} kernel matrix (all of them would take {_mb(whole)}) "
+        f"are evaluated when a working set needs them, and up to {_mb(gram.cost)} kept"
+    )
+    return Choice(gram, reason)
+
+
+def _linear(kernel: Kernel, X: Any) -> Choice | None:
+    """The linear kernel of narrow data, of which the rows are a factor."""
+    m, d = X.shape
+    if not isinstance(kernel, Linear) or sparse.issparse(X) or d > m * _NARROW:
+        return None
+    _check_norms(X)
+    return Choice(LinearGram(X), f"linear: the rows themselves, {m} × {d}, are a factor of the matrix")
+
+
+def _check_norms(X: Any) -> None:
+    """Rows whose inner products overflow are reported before any are used."""
+    with np.errstate(over="ignore"):
+        squares = squared_norms(X)
+    worst = int(squares.argmax())
+    check_finite(squares[[worst], None], np.array([worst]), np.array([worst]))
+
+
+def _fits_single(kernel: Kernel, X: Any) -> bool:
+    """Whether kernel values can neither overflow nor vanish in float32."""
+    diagonal = np.asarray(kernel.diagonal(X))
+    return bool(diagonal.max() < _LARGE and diagonal.min() > 1.0 / _LARGE)
+
+
+def _budget(cache_size: float | str) -> int:
+    free = available_memory()
+    return free // 2 if cache_size == "auto" else min(int(float(cache_size) * 2**20), free)
 
 
 def _mb(size: int) -> str:

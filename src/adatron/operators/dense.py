@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg.blas import dsymv
 
 from adatron.operators.protocol import Rows
+from adatron.operators.rows import add_kept_rows
 
 __all__ = ["DenseGram"]
 
@@ -36,6 +37,10 @@ class DenseGram:
             return self._K @ V
         # Symmetric products read half of the matrix, and products with few vectors are all reading.
         return np.column_stack([dsymv(1.0, self._K.T, V[:, b], lower=1) for b in range(V.shape[1])])
+
+    def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
+        """``f += Σ weights_k K[rows_k]``."""
+        add_kept_rows(self._K, rows, weights, f, 0, self.m)
 
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
         if cols is None:

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adatron.solvers.base import Pause, Solver, State, take_columns
+from adatron.solvers.greedy_adatron import GreedyAdatron
 from adatron.solvers.kernel_adatron import KernelAdatron
 from adatron.solvers.m3 import M3
 from adatron.solvers.multiplicative import MultiplicativeUpdating
@@ -29,6 +30,7 @@ from adatron.solvers.secant_adatron import SecantAdatron
 __all__ = [
     "M3",
     "SOLVERS",
+    "GreedyAdatron",
     "KernelAdatron",
     "MultiplicativeUpdating",
     "Munk",
@@ -42,7 +44,7 @@ __all__ = [
 ]
 
 SOLVERS: dict[str, Callable[..., Any]] = {
-    "auto": KernelAdatron,
+    "auto": GreedyAdatron,
     "adatron": KernelAdatron,
     "adatron-secant": SecantAdatron,
     "multiplicative": MultiplicativeUpdating,

@@ -18,6 +18,7 @@ __all__ = [
     "empty_state_arrays",
     "output_of",
     "output_sweep",
+    "outputs_of",
     "positive_start",
     "revive",
     "sweep",
@@ -28,6 +29,7 @@ Pause = Callable[[], None]
 StateT = TypeVar("StateT", bound=tuple)
 
 _WORK_PER_TILE = 10_000_000  # multiply-adds in one compiled call: some 10 ms, so Ctrl-C is seen in time
+_ROWS_AT_ONCE = 1024
 
 
 class State(Protocol):
@@ -96,6 +98,20 @@ def output_of(row, outputs, i, factored):
     for j in range(len(row)):
         total += row[j] * outputs[j]
     return total
+
+
+def outputs_of(gram: GramOperator, rows: np.ndarray, weights: np.ndarray, pause: Pause) -> np.ndarray:
+    """``Σ weights_k K[rows_k]``, the outputs that some points cause."""
+    outputs = np.zeros(gram.m)
+    add_rows = getattr(gram, "add_rows", None)
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        pause()
+        part = slice(start, start + _ROWS_AT_ONCE)
+        if add_rows is None:
+            outputs += weights[part] @ gram.block(rows[part])
+        else:
+            add_rows(rows[part], weights[part], outputs)
+    return outputs
 
 
 def empty_state_arrays(problem: DualProblem, alpha: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

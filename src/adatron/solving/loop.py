@@ -1,7 +1,8 @@
 """The only epoch loop: every solver, every problem.
 
 `rounds` advances several runs in turn, one epoch each, until all have ended; so whenever it is left
-(a limit, a callback, Ctrl-C) every problem has had its share and the model is usable.
+(a limit, a callback, Ctrl-C) every problem has had its share and the model is usable. Only when the
+kernel matrices of all runs would take too much memory at once does it take them group by group.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from adatron.solving.run import Run
 from adatron.solving.status import Status
 
 __all__ = ["rounds"]
+
+
+_HELD_AT_ONCE = 256 * 2**20  # bytes of kernel matrices
 
 
 class _TimeUp(Exception):
@@ -46,15 +50,22 @@ def rounds(
             raise _TimeUp
 
     with ThreadPoolExecutor(n_threads) as pool:
-        while live := [run for run in runs if len(run.live)]:
+        while waiting := [run for run in runs if len(run.live)]:
+            live = _group(waiting)
             try:
                 yield _advance_all(live, pause, pool if n_threads > 1 else None)
             except _TimeUp:
-                for run in live:
+                for run in waiting:
                     run.end(Status.TIME_LIMIT)
             except BaseException:
                 left.set()  # threads still in an epoch end it at their next pause
                 raise
+
+
+def _group(runs: list[Run]) -> list[Run]:
+    """The first runs whose matrices are held together: all of them if they are small."""
+    costs = np.cumsum([getattr(run.problem.gram, "cost", 0) for run in runs])
+    return runs[: max(1, int(np.searchsorted(costs, _HELD_AT_ONCE, side="right")))]
 
 
 def _advance_all(runs: list[Run], pause: Pause, pool: ThreadPoolExecutor | None) -> list[EpochRecord]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
 from adatron.problems import DualProblem
 from adatron.solvers import Pause, Solver, take_columns
-from adatron.solving.certificate import Certificate, certify
+from adatron.solving.certificate import Certificate, certify, is_single, measure_gap
 from adatron.solving.finish import exact_finish
 from adatron.solving.records import EpochRecord, History, measure
 from adatron.solving.solution import DualSolution
@@ -18,6 +20,7 @@ __all__ = ["Run"]
 
 _FINISH_FROM = 1e-3  # gap from which the exact finish is tried when tol is smaller
 _EAGER_AT = (10, 100, 1_000, 10_000)  # epochs at which an eager run tries it whatever the gap
+_SINGLE_GAP = 1e-4  # gap down to which float32 kernel values are trusted
 _REFRESH_EVERY = 1_000  # epochs after which f is recomputed, so that rounding cannot pile up
 _DIVERGED = 1e6  # violation, relative to that of the first epoch, from which there is no way back
 _INDEFINITE_EPOCHS = 1_000  # no gap can end a fit with an indefinite kernel
@@ -58,7 +61,7 @@ class Run:
     ) -> None:
         self.problem, self.solver, self.tol, self.max_iter = problem, solver, tol, max_iter
         self.indefinite, self.first = indefinite, first
-        self._eager_at = list(_EAGER_AT) if eager else []
+        self._eager_at = list(_EAGER_AT) if eager and not hasattr(problem.gram, "keep") else []
         self.live = np.arange(problem.n_columns)
         self.solutions: list[DualSolution | None] = [None] * problem.n_columns
         self.traces = [History() for _ in range(problem.n_columns)]
@@ -84,6 +87,7 @@ class Run:
             self.epoch >= min(self._next_check, self.max_iter)
             or self._flagged("diverged")
             or self._flagged("ended")
+            or self._flagged("stalled")
         ):
             self._pause = pause
             self._check(records)
@@ -164,7 +168,11 @@ class Run:
                 return Status.INDEFINITE_KERNEL, best
             verdict = self._judge_margin(column, best, self._finish_if_hard(column, best.alpha))
             return verdict if verdict and verdict[0] is Status.NOT_SEPARABLE else (Status.DIVERGED, best)
+        if self._is_far(place, column):
+            return None
         certificate = certify(self.problem, column, alpha)
+        if is_single(self.problem.gram):
+            return self._judge_single(certificate)
         if self.indefinite:
             self._keep_best(column, certificate)
             ended = violation <= self.tol or self.epoch >= min(self.max_iter, _INDEFINITE_EPOCHS)
@@ -173,6 +181,9 @@ class Run:
         verdict = self._judge_gap(column, certificate, alpha)
         if verdict is None and certificate.margin_interval[1] < self.tol * self._radius(column):
             verdict = self._judge_margin(column, certificate, self._finish_if_hard(column, alpha))
+        if verdict is None and self._flagged("stalled", place):
+            self._finish_below[column] = np.inf  # steps no longer move anything; the finish may
+            verdict = self._judge_gap(column, certificate, alpha) or (Status.PRECISION_LIMIT, certificate)
         if verdict is None and self._flagged("ended", place):
             return Status.MAX_ITER, certificate  # the algorithm has no further step to make
         if verdict is None and self.epoch >= self.max_iter:
@@ -180,6 +191,27 @@ class Run:
                 column
             ] or certificate
         return verdict
+
+    def _is_far(self, place: int, column: int) -> bool:
+        """Whether the solver's own outputs show a gap so large that a certificate is not worth its rows."""
+        goal = max(self.tol, _SINGLE_GAP) if is_single(self.problem.gram) else self._finish_below[column]
+        ended = self._flagged("stalled", place) or self.epoch >= self.max_iter
+        if ended or not hasattr(self.problem.gram, "keep") or np.isinf(self.problem.upper[:, column]).any():
+            return False
+        alpha, f = self.state.alpha[:, place], self.state.f[:, place]
+        return measure_gap(self.problem, column, alpha, f, float(self.state.bias[place])).gap > goal
+
+    def _judge_single(self, certificate: Certificate) -> tuple[Status, Certificate] | None:
+        """A gap reached with float32 kernel values; if they are too coarse for tol, go on with float64."""
+        if certificate.gap <= self.tol:
+            return Status.CONVERGED, certificate
+        if self.epoch >= self.max_iter:
+            return Status.MAX_ITER, certificate
+        gram: Any = self.problem.gram
+        self.problem = replace(self.problem, gram=gram.exact())
+        self._live_problem = self.problem.columns(self.live)
+        self.state.f[:] = self.problem.gram.matmul(self._live_problem.y * self.state.alpha)
+        return None
 
     def _keep_best(self, column: int, certificate: Certificate) -> None:
         best = self._best[column]
@@ -269,3 +301,5 @@ class Run:
             self._live_problem = self._live_problem.columns(staying)
             self.state = take_columns(self.state, staying)
         self.live = self.live[staying]
+        if not len(self.live):
+            getattr(self.problem.gram, "release", lambda: None)()

@@ -1,0 +1,177 @@
+"""Rows of the kernel matrix for working sets: evaluated when first needed, the latest used kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from adatron.compiled import compiled
+from adatron.kernels import Kernel
+from adatron.operators.finite import check_finite
+from adatron.operators.protocol import Rows
+from adatron.operators.tiles import TileEvaluator, tile_evaluator
+from adatron.threads import in_parallel, usable_threads
+
+__all__ = ["RowGram", "add_kept_rows"]
+
+_CHUNK = 1024  # rows evaluated at a time, enough for a fast product
+_SAMPLE = 32  # rows of a spot check at a time
+_STRETCH = 4096  # outputs updated at a time, so that they stay in cache
+
+
+class RowGram:
+    """A kernel matrix whose rows are kept in a bounded cache; the longest unused leave first.
+
+    Values have the precision of `dtype`, sums are float64. `exact` is the same matrix in float64.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or CSR matrix, shape (m, d)
+    cache_bytes : int
+        Bound on the memory for kept rows.
+    dtype : float32 or float64
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import Linear
+    >>> from adatron.operators import RowGram
+    >>> gram = RowGram(Linear(), np.array([[1.0], [2.0]]), cache_bytes=16)
+    >>> gram.block(np.array([1]))
+    array([[2., 4.]], dtype=float32)
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, cache_bytes: int, dtype: Any = np.float32) -> None:
+        self.kernel, self.X, self.m = kernel, X, X.shape[0]
+        self.dtype, self.cache_bytes = np.dtype(dtype), int(cache_bytes)
+        self.capacity = min(self.m, max(_CHUNK, self.cache_bytes // (self.dtype.itemsize * self.m)))
+        self.n_threads = usable_threads()
+        self.release()
+
+    def release(self) -> None:
+        """Forget all rows and what evaluates them; both come back when needed."""
+        self._tiles: TileEvaluator | None = None
+        self._kept: np.ndarray | None = None
+        self._slot = np.full(self.m, -1)
+        self._owner = np.full(self.capacity, -1)
+        self._last_use = np.zeros(self.capacity, dtype=np.int64)
+        self._clock = self._used = 0
+
+    @property
+    def cost(self) -> int:
+        """Bytes held at most."""
+        return self.capacity * self.m * self.dtype.itemsize
+
+    @property
+    def is_single(self) -> bool:
+        """Whether kernel values are float32."""
+        return self.dtype == np.float32
+
+    @property
+    def tiles(self) -> TileEvaluator:
+        if self._tiles is None:
+            self._tiles = tile_evaluator(self.kernel, self.X, self.dtype)
+        return self._tiles
+
+    def exact(self) -> RowGram:
+        """The same matrix in float64, this one's rows forgotten."""
+        self.release()
+        return RowGram(self.kernel, self.X, self.cache_bytes, np.float64)
+
+    def diagonal(self) -> np.ndarray:
+        return np.asarray(self.kernel.diagonal(self.X), dtype=np.float64)
+
+    def exact_outputs(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """``K[rows] @ weights`` with kernel values in float64."""
+        support = np.flatnonzero(weights)
+        vectors, outputs = self.X[support], np.zeros(len(rows))
+
+        def work(start: int) -> None:
+            part = slice(start, start + _SAMPLE)
+            outputs[part] = self.kernel(self.X[rows[part]], vectors) @ weights[support]
+
+        in_parallel(work, range(0, len(rows), _SAMPLE), self.n_threads)
+        return outputs
+
+    def restrict(self, rows: np.ndarray) -> RowGram:
+        return RowGram(self.kernel, self.X[rows], self.cache_bytes, self.dtype)
+
+    def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
+        rows = np.arange(self.m)[rows] if isinstance(rows, slice) else np.asarray(rows)
+        out = np.empty((len(rows), self.m if cols is None else len(cols)), dtype=self.dtype)
+        for part in _chunks(np.arange(len(rows))):
+            self.tiles.fill(rows[part], cols, out[part[0] : part[-1] + 1], self.n_threads)
+        return check_finite(out, rows, cols)
+
+    def matmul(self, V: np.ndarray) -> np.ndarray:
+        result = np.zeros((self.m, V.shape[1]), order="F")
+        for rows in _chunks(np.flatnonzero(np.any(V != 0.0, axis=1))):
+            slots = self.keep(rows)
+            for b in range(V.shape[1]):
+                self._add(slots, np.ascontiguousarray(V[rows, b]), result[:, b])
+        return result
+
+    def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
+        """``f += Σ weights_k K[rows_k]``."""
+        for part in _chunks(np.arange(len(rows))):
+            self._add(self.keep(rows[part]), weights[part], f)
+
+    def keep(self, rows: np.ndarray) -> np.ndarray:
+        """Slots of the cache that hold some rows, at most as many as there are slots."""
+        self._clock += 1
+        present = self._slot[rows] >= 0
+        self._last_use[self._slot[rows[present]]] = self._clock
+        for part in _chunks(rows[~present]):
+            slots = self._slots_for(len(part))
+            self._evaluate(part, slots)
+            self._last_use[slots] = self._clock
+        return self._slot[rows]
+
+    def _slots_for(self, n: int) -> np.ndarray:
+        """Slots never used before, or those unused for longest."""
+        if self._used + n <= self.capacity:
+            self._used += n
+            return np.arange(self._used - n, self._used)
+        return np.sort(np.argpartition(self._last_use, n - 1)[:n])
+
+    def _evaluate(self, rows: np.ndarray, slots: np.ndarray) -> None:
+        if self._kept is None:
+            self._kept = np.empty((self.capacity, self.m), dtype=self.dtype)
+        gone = self._owner[slots]
+        self._slot[gone[gone >= 0]] = -1
+        together = slots[-1] - slots[0] == len(slots) - 1
+        out = self._kept[slots[0] : slots[-1] + 1] if together else np.empty((len(rows), self.m), self.dtype)
+        self.tiles.fill(rows, None, out, self.n_threads)
+        if not together:
+            self._kept[slots] = out
+        self._slot[rows], self._owner[slots] = slots, rows
+
+    def _add(self, slots: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
+        kept = self._kept
+        stretches = [(start, min(start + _STRETCH, self.m)) for start in range(0, self.m, _STRETCH)]
+        in_parallel(lambda part: add_kept_rows(kept, slots, weights, f, *part), stretches, self.n_threads)
+
+
+@compiled
+def add_kept_rows(kept, slots, weights, f, first, last):
+    """``f[first:last] += Σ_k weights_k kept[slots_k, first:last]``, four rows at a time."""
+    part = f[first:last]
+    n = len(slots)
+    for k in range(0, n - 3, 4):
+        a, b = kept[slots[k]][first:last], kept[slots[k + 1]][first:last]
+        c, d = kept[slots[k + 2]][first:last], kept[slots[k + 3]][first:last]
+        wa, wb, wc, wd = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        for j in range(len(part)):
+            part[j] += wa * a[j] + wb * b[j] + wc * c[j] + wd * d[j]
+    for k in range(n - n % 4, n):
+        a, wa = kept[slots[k]][first:last], weights[k]
+        for j in range(len(part)):
+            part[j] += wa * a[j]
+
+
+def _chunks(indices: np.ndarray, size: int = _CHUNK) -> Iterator[np.ndarray]:
+    for start in range(0, len(indices), size):
+        yield indices[start : start + size]

@@ -1,0 +1,147 @@
+"""Kernel values between the rows of matrices, tile by tile on all threads.
+
+A tile is one matrix product and one pass of the kernel's function over it while it is in cache. The
+tiles do not depend on the number of threads, so neither do the values. Sparse rows are multiplied
+sparsely where that is cheaper than to fill them up with zeros.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from adatron.compiled import compiled
+from adatron.kernels import Kernel, ProductForm, product_form
+from adatron.threads import in_parallel
+
+__all__ = ["TileEvaluator", "tile_evaluator"]
+
+_WIDTH = 512  # columns of a tile
+_ROWS = 64  # rows of a tile of sparse rows
+_SPARSE_STEP = 30.0  # cost of one scattered multiply-add, in multiply-adds of a matrix product
+_DENSE_AT_MOST = 2**30  # bytes that sparse rows may take when filled up
+
+
+class TileEvaluator:
+    """Kernel values between given rows and the rows of `X`, for any kernel; the base of the faster two."""
+
+    def __init__(self, kernel: Kernel, X: Any, dtype: Any) -> None:
+        self.kernel, self.X, self.dtype, self.m = kernel, X, np.dtype(dtype), X.shape[0]
+
+    def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
+        """Write ``K[rows][:, cols]`` (all columns for None) into `out`."""
+        self._fill(self.X[rows], self.X if cols is None else self.X[cols], out, n_threads)
+
+    def fill_foreign(self, Z: Any, out: np.ndarray, n_threads: int) -> None:
+        """Write the kernel values between other rows Z and all rows of X into `out`."""
+        self._fill(Z, self.X, out, n_threads)
+
+    def _fill(self, left: Any, right: Any, out: np.ndarray, n_threads: int) -> None:
+        def work(start: int) -> None:
+            out[start : start + _ROWS] = self.kernel(left[start : start + _ROWS], right)
+
+        in_parallel(work, range(0, len(out), _ROWS), n_threads)
+
+
+class _DenseTiles(TileEvaluator):
+    """A kernel in product form on dense rows: ``[scale X, l] [X, r]ᵀ``, then the function."""
+
+    def __init__(self, kernel: Kernel, X: Any, dtype: Any, form: ProductForm) -> None:
+        super().__init__(kernel, X, dtype)
+        self.form, self.d = form, X.shape[1]
+        self.centre = X.mean(axis=0) if form.moves_with_data else 0.0  # |x − z|² loses fewer digits
+        self.right = self._factor(X)
+
+    def _factor(self, X: Any) -> np.ndarray:
+        factor = np.empty((X.shape[0], self.d + self.form.right(X[:1]).shape[1]), dtype=self.dtype)
+        for start in range(0, X.shape[0], 1024):
+            part = slice(start, start + 1024)
+            rows = (X[part].toarray() if sparse.issparse(X) else X[part]) - self.centre
+            factor[part, : self.d] = rows
+            factor[part, self.d :] = self.form.right(rows)
+        return factor
+
+    def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
+        self._fill(self.right[rows], self.right if cols is None else self.right[cols], out, n_threads)
+
+    def fill_foreign(self, Z: Any, out: np.ndarray, n_threads: int) -> None:
+        self._fill(self._factor(Z), self.right, out, n_threads)
+
+    def _fill(self, left: np.ndarray, right: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+        extra = self.form.left(left[:, self.d :]).copy()
+        left[:, : self.d] *= self.dtype.type(self.form.scale)
+        left[:, self.d :] = extra
+
+        def work(start: int) -> None:
+            tile = out[:, start : start + _WIDTH]
+            np.matmul(left, right[start : start + _WIDTH].T, out=tile)
+            self.form.finish(tile)
+
+        with np.errstate(over="ignore", invalid="ignore"):  # whoever uses the values checks them
+            in_parallel(work, range(0, len(right), _WIDTH), n_threads)
+
+
+class _SparseTiles(TileEvaluator):
+    """A kernel in product form on sparse rows."""
+
+    def __init__(self, kernel: Kernel, X: Any, dtype: Any, form: ProductForm) -> None:
+        super().__init__(kernel, sparse.csr_array(X), dtype)
+        self.form = form
+        self.extra = form.right(X).astype(self.dtype)
+        self.columns = sparse.csc_array(self.X)
+
+    def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
+        left = self.X[rows], self.extra[rows]
+        if cols is None:
+            self._fill(left, (self.columns, self.extra), out, n_threads)
+        else:
+            self._fill(left, (sparse.csc_array(self.X[cols]), self.extra[cols]), out, n_threads)
+
+    def fill_foreign(self, Z: Any, out: np.ndarray, n_threads: int) -> None:
+        left = sparse.csr_array(Z), self.form.right(Z).astype(self.dtype)
+        self._fill(left, (self.columns, self.extra), out, n_threads)
+
+    def _fill(self, left: Any, right: Any, out: np.ndarray, n_threads: int) -> None:
+        (rows, row_extra), (columns, column_extra) = left, right
+        row_extra = self.form.left(row_extra)
+
+        def work(start: int) -> None:
+            tile = out[start : start + _ROWS]
+            np.matmul(row_extra[start : start + _ROWS], column_extra.T, out=tile)
+            _add_products(
+                start, rows.indptr, rows.indices, rows.data,
+                columns.indptr, columns.indices, columns.data, self.form.scale, tile,
+            )  # fmt: skip
+            self.form.finish(tile)
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            in_parallel(work, range(0, len(out), _ROWS), n_threads)
+
+
+@compiled
+def _add_products(first, indptr, indices, data, starts, members, values, scale, out):
+    """Add ``scale ⟨x_i, z_j⟩``: every entry of x_i visits the rows that share its column."""
+    for r in range(len(out)):
+        line = out[r]
+        for k in range(indptr[first + r], indptr[first + r + 1]):
+            weight = scale * data[k]
+            for t in range(starts[indices[k]], starts[indices[k] + 1]):
+                line[members[t]] += weight * values[t]
+
+
+def tile_evaluator(kernel: Kernel, X: Any, dtype: Any) -> TileEvaluator:
+    """The cheapest way to evaluate a kernel against the rows of `X`."""
+    form = product_form(kernel)
+    if form is None:
+        return TileEvaluator(kernel, X, dtype)
+    if sparse.issparse(X) and not _is_better_dense(X, np.dtype(dtype).itemsize):
+        return _SparseTiles(kernel, X, dtype, form)
+    return _DenseTiles(kernel, X, dtype, form)
+
+
+def _is_better_dense(X: Any, itemsize: int) -> bool:
+    m, d = X.shape
+    shares = np.bincount(X.indices, minlength=d) / m
+    return _SPARSE_STEP * float(shares @ shares) > d and itemsize * m * d <= _DENSE_AT_MOST
