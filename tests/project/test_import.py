@@ -9,12 +9,12 @@ import pytest
 
 FIT = """
 import numpy as np
-import adatron.solvers.kernel_adatron as module
+import adatron.solvers.greedy_steps as module
 import adatron.solving.records as records
 from adatron import SVC
 X = np.array([[-1.0], [1.0], [2.0], [-3.0]])
 SVC().fit(X, [0, 1, 1, 0])
-stats = [f._call.stats for f in (module._adatron_tile, records._measure)]
+stats = [f._call.stats for f in (module.pair_steps, records._measure)]
 print(sum(sum(s.cache_hits.values()) for s in stats), sum(sum(s.cache_misses.values()) for s in stats))
 """
 

@@ -20,9 +20,12 @@ def violations(y, alpha, upper, v, bias):
         return 0.0, max([*rise.values(), *fall.values()]), rise, fall
     high, low = max(rise.values()), -max(fall.values())
     middle = (high + low) / 2
-    return middle, high - low, {i: x - middle for i, x in rise.items()}, {
-        i: x + middle for i, x in fall.items()
-    }
+    return (
+        middle,
+        high - low,
+        {i: x - middle for i, x in rise.items()},
+        {i: x + middle for i, x in fall.items()},
+    )
 
 
 def largest(candidates, count):
@@ -108,20 +111,34 @@ def single_steps(K, y, alpha, upper, v, members, tolerance):
         step += 1
 
 
+def outputs(K, y, alpha):
+    return [sum(alpha[j] * y[j] * K[i, j] for j in range(len(y))) for i in range(len(y))]
+
+
 def rounds(K, y, upper, n_rounds, size=1024, bias=True):
     """α and the bias after each round, until nothing is wrong any more."""
     m = len(y)
     alpha, members = np.zeros(m), []
+    largest = max(upper[i] * K[i, i] for i in range(m))
+    reach = 1.0 if np.isinf(largest) else min(1.0, 100.0 / largest)
     for _ in range(n_rounds):
-        f = [sum(alpha[j] * y[j] * K[i, j] for j in range(m)) for i in range(m)]
-        v = {i: y[i] - f[i] for i in range(m)}
-        middle, violation, rise, fall = violations(y, alpha, upper, v, bias)
+        while True:
+            bounds = [reach * u for u in upper]
+            f = outputs(K, y, alpha)
+            v = {i: y[i] - f[i] for i in range(m)}
+            middle, violation, rise, fall = violations(y, alpha, bounds, v, bias)
+            if reach == 1.0 or violation > 1.0:
+                break
+            factor = min(10.0, 1.0 / reach)
+            reach = min(1.0, 10.0 * reach)
+            for i in range(m):
+                alpha[i] = reach * upper[i] if alpha[i] >= bounds[i] else factor * alpha[i]
         if violation < 1e-7:
             return
         members = working_set(size, rise, fall, members)
         inner = {i: v[i] - middle for i in members}
         steps = pair_steps if bias else single_steps
-        steps(K, y, alpha, upper, inner, members, 0.1 * violation)
-        f = [sum(alpha[j] * y[j] * K[i, j] for j in range(m)) for i in range(m)]
-        free = [y[i] - f[i] for i in range(m) if 0.0 < alpha[i] < upper[i]]
+        steps(K, y, alpha, bounds, inner, members, 0.1 * violation)
+        f = outputs(K, y, alpha)
+        free = [y[i] - f[i] for i in range(m) if 0.0 < alpha[i] < bounds[i]]
         yield alpha.copy(), (sum(free) / len(free) if free else middle) if bias else 0.0

@@ -5,9 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.problems_for_tests import KERNELS, OPERATORS, noisy_points, operators, separated_points
-from tests.reference import greedy_adatron
+from tests.reference import greedy_adatron, m3_munk, multiplicative, perceptron, rho_svm
 from tests.reference import kernel_adatron as naive
-from tests.reference import m3_munk, multiplicative, perceptron, rho_svm
 
 from adatron.operators import pivoted_cholesky
 from adatron.problems import classification
@@ -161,3 +160,21 @@ def test_recorded_margin_is_the_documents():
     alpha = state.alpha[:, 0]
     assert margin == pytest.approx(naive.margin(K, y, alpha, upper), abs=1e-12)
     assert objective == pytest.approx(alpha.sum() - 0.5 * (y * alpha) @ K @ (y * alpha), abs=1e-12)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("size", [8, 64])
+def test_greedy_adatron_raises_large_bounds_like_its_twin(bias, size):
+    X, y = noisy_points(3, m=30)
+    K, upper = KERNELS["gaussian"](X, X), np.full(30, 2e4)
+    problem = classification(operators(KERNELS["gaussian"], X)["dense"], y, upper, bias=bias)
+    solver = GreedyAdatron(size=size)
+    state = solver.init(problem)
+    assert state.reach[0] == pytest.approx(100.0 / 2e4)
+    count = 0
+    for alpha, _ in greedy_adatron.rounds(K, y, upper, 12, size=size, bias=bias):
+        state = solver.epoch(problem, state, lambda: None)
+        np.testing.assert_allclose(state.alpha[:, 0], alpha, rtol=0, atol=1e-9 * max(1.0, alpha.max()))
+        count += 1
+    assert count >= 3
+    assert state.reach[0] > 100.0 / 2e4

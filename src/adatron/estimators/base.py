@@ -10,7 +10,6 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -18,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from adatron.estimators.callback_bridge import FitTasks
 from adatron.estimators.parameters import closest_name
 from adatron.kernels import Kernel, Precomputed
+from adatron.operators import expand
 from adatron.solving import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Status, rounds
 from adatron.threads import one_blas_thread
 
@@ -32,10 +32,10 @@ _FITTED_IN_PRIVATE = (
     "_landmark_coef",
     "_landmarks",
     "_layout",
+    "_precision",
     "_stages",
 )
 _ONE_BLAS_THREAD = 3_000  # points
-_PREDICT_BLOCK = 4_000_000  # kernel values evaluated at a time
 
 
 @dataclass
@@ -124,31 +124,22 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                 del self.__dict__[name]  # of an earlier fit
         self.__dict__.update(attributes)
 
-    def _expand(self, X: Any, vectors: Any, coefficients: np.ndarray) -> np.ndarray:
-        """``k(X, vectors) @ coefficients``, evaluated in blocks of rows."""
-        size = max(1, _PREDICT_BLOCK // max(len(coefficients), 1))
-        parts = [
-            self._kernel_block(X[start : start + size], vectors, len(coefficients)) @ coefficients
-            for start in range(0, max(X.shape[0], 1), size)
-        ]
-        result = np.concatenate(parts)
+    def _expand(
+        self, X: Any, vectors: Any, coefficients: np.ndarray, groups: np.ndarray | None = None
+    ) -> np.ndarray:
+        """``k(X, vectors) @ coefficients``; `vectors` are places for a precomputed kernel."""
+        if isinstance(self._kernel, Precomputed):
+            parts = [slice(0, None)] if groups is None else list(map(slice, groups[:-1], groups[1:]))
+            result = np.stack([X[:, vectors[part]] @ coefficients[part] for part in parts], axis=1)
+            result = result[:, 0] if groups is None else result
+        else:
+            dtype = getattr(self, "_precision", np.float64)
+            with np.errstate(over="ignore", invalid="ignore"):
+                result = expand(self._kernel, X, vectors, coefficients, dtype, groups)
         if not np.isfinite(result).all():
             row = int(np.argwhere(~np.isfinite(result))[0][0])
             raise ValueError(f"the kernel overflows at row {row} of X; scale X as in training")
         return result
-
-    def _kernel_block(self, X: Any, vectors: Any, n_vectors: int) -> np.ndarray:
-        if isinstance(self._kernel, Precomputed):
-            K = X[:, vectors]
-            return K.toarray() if sparse.issparse(K) else K
-        if n_vectors == 0:
-            return np.zeros((X.shape[0], 0))
-        if sparse.issparse(X) and not sparse.issparse(vectors):
-            X = X.toarray()
-        elif sparse.issparse(vectors) and not sparse.issparse(X):
-            X = sparse.csr_array(X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._kernel(X, vectors)
 
     def set_params(self, **params: Any) -> KernelMachine:
         """Set parameters; an unknown name is an error that suggests the nearest one."""

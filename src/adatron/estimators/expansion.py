@@ -14,6 +14,7 @@ from adatron.estimators.kernel_choice import is_precomputed
 from adatron.estimators.training_data import TrainingData
 from adatron.kernels import Precomputed
 from adatron.operators import LowRankGram
+from adatron.solving import is_single
 
 __all__ = ["ExpansionClassifier", "expansion_attributes"]
 
@@ -25,7 +26,14 @@ class ExpansionClassifier(ClassifierMixin, KernelMachine):
         """Decision values of all problems, shape (n, n_problems)."""
         check_is_fitted(self)
         X = check_predict_X(self, X)
-        return self._expand(X, *self._expansion()) + self.intercept_
+        if self._landmark_coef is not None:
+            return self._expand(X, self._landmarks, self._landmark_coef) + self.intercept_
+        vectors = self.support_ if isinstance(self._kernel, Precomputed) else self.support_vectors_
+        if not self._layout.is_pairwise:
+            return self._expand(X, vectors, self.dual_coef_.T) + self.intercept_
+        classes = np.concatenate([[0], np.cumsum(self.n_support_)])
+        parts = self._expand(X, vectors, self.dual_coef_.T, groups=classes)
+        return self._layout.of_pairs(parts) + self.intercept_
 
     def _expansion(self) -> tuple[Any, np.ndarray]:
         """Rows and their coefficients: the support vectors, or the landmarks of a low-rank kernel."""
@@ -92,6 +100,7 @@ def expansion_attributes(
         "_layout": layout,
         "_kernel": plan.kernel,
         "_landmark_coef": None,
+        "_precision": np.float32 if any(is_single(run.problem.gram) for run in plan.runs) else np.float64,
     }
     if isinstance(gram, LowRankGram) and len(gram.landmarks):
         expanded = gram.projection @ (gram.factor.T @ coefficients)

@@ -95,6 +95,11 @@ class Layout:
             coefficients[codes == j, problem] = dual_coef[i, codes == j]
         return coefficients
 
+    def of_pairs(self, parts: np.ndarray) -> np.ndarray:
+        """Decisions (n, n_problems) from what the support vectors of each class add to each row of
+        ``dual_coef_``, shape (n, n_classes, n_classes − 1)."""
+        return np.stack([parts[:, i, j - 1] + parts[:, j, i] for i, j in self.pairs], axis=1)
+
     def vote(self, decisions: np.ndarray) -> np.ndarray:
         """Index of the winning class from the decisions of all problems."""
         if self.is_binary:

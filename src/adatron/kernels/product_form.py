@@ -50,7 +50,6 @@ class _Exponential(ProductForm):
         return right[:, ::-1]
 
     def finish(self, values: np.ndarray) -> None:
-        np.minimum(values, 0.0, out=values)  # rounding must not make a kernel value exceed 1
         np.exp(values, out=values)
 
 

@@ -17,6 +17,7 @@ from adatron.operators.blocked import BlockedGram
 from adatron.operators.choose import Choice, choose_operator, choose_rows
 from adatron.operators.deferred import DeferredGram
 from adatron.operators.dense import DenseGram
+from adatron.operators.expand import expand
 from adatron.operators.low_rank import LinearGram, LowRankGram, low_rank_gram, nystroem, pivoted_cholesky
 from adatron.operators.memory import available_memory
 from adatron.operators.protocol import GramOperator, Rows
@@ -35,6 +36,7 @@ __all__ = [
     "available_memory",
     "choose_operator",
     "choose_rows",
+    "expand",
     "low_rank_gram",
     "nystroem",
     "pivoted_cholesky",

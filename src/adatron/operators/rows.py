@@ -101,10 +101,28 @@ class RowGram:
 
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
         rows = np.arange(self.m)[rows] if isinstance(rows, slice) else np.asarray(rows)
+        cached = self._slot[rows] >= 0
+        if cols is not None and cached.any():
+            return self._mixed(rows, cached, cols)
         out = np.empty((len(rows), self.m if cols is None else len(cols)), dtype=self.dtype)
         for part in _chunks(np.arange(len(rows))):
             self.tiles.fill(rows[part], cols, out[part[0] : part[-1] + 1], self.n_threads)
         return check_finite(out, rows, cols)
+
+    def _mixed(self, rows: np.ndarray, cached: np.ndarray, cols: np.ndarray) -> np.ndarray:
+        """A block of which some rows are in the cache."""
+        out = np.empty((len(rows), len(cols)), dtype=self.dtype)
+        known, kept = np.flatnonzero(cached), self._kept
+        slots = self._slot[rows[known]]
+
+        def work(start: int) -> None:
+            part = slice(start, start + _SAMPLE)
+            _gather(kept, slots[part], cols, out, known[part])
+
+        in_parallel(work, range(0, len(known), _SAMPLE), self.n_threads)
+        if not cached.all():
+            out[~cached] = self.block(rows[~cached], cols)
+        return out
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
         result = np.zeros((self.m, V.shape[1]), order="F")
@@ -170,6 +188,14 @@ def add_kept_rows(kept, slots, weights, f, first, last):
         a, wa = kept[slots[k]][first:last], weights[k]
         for j in range(len(part)):
             part[j] += wa * a[j]
+
+
+@compiled
+def _gather(kept, slots, cols, out, places):
+    for k in range(len(slots)):
+        row, target = kept[slots[k]], out[places[k]]
+        for j in range(len(cols)):
+            target[j] = row[cols[j]]
 
 
 def _chunks(indices: np.ndarray, size: int = _CHUNK) -> Iterator[np.ndarray]:

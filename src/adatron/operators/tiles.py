@@ -34,9 +34,13 @@ class TileEvaluator:
         """Write ``K[rows][:, cols]`` (all columns for None) into `out`."""
         self._fill(self.X[rows], self.X if cols is None else self.X[cols], out, n_threads)
 
-    def fill_foreign(self, Z: Any, out: np.ndarray, n_threads: int) -> None:
-        """Write the kernel values between other rows Z and all rows of X into `out`."""
-        self._fill(Z, self.X, out, n_threads)
+    def times(self, Z: Any, weights: np.ndarray, start: int, stop: int) -> np.ndarray:
+        """``k(Z, X[start:stop]) @ weights[start:stop]`` on this thread, summed in float64."""
+        return np.asarray(self.kernel(Z, self.X[start:stop]) @ weights[start:stop], dtype=np.float64)
+
+    def prepared(self, Z: Any) -> Any:
+        """What `times` wants in place of other rows Z."""
+        return Z
 
     def _fill(self, left: Any, right: Any, out: np.ndarray, n_threads: int) -> None:
         def work(start: int) -> None:
@@ -66,13 +70,26 @@ class _DenseTiles(TileEvaluator):
     def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
         self._fill(self.right[rows], self.right if cols is None else self.right[cols], out, n_threads)
 
-    def fill_foreign(self, Z: Any, out: np.ndarray, n_threads: int) -> None:
-        self._fill(self._factor(Z), self.right, out, n_threads)
+    def prepared(self, Z: Any) -> np.ndarray:
+        return self._left(self._factor(Z))
 
-    def _fill(self, left: np.ndarray, right: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+    def times(self, Z: Any, weights: np.ndarray, start: int, stop: int) -> np.ndarray:
+        result = np.zeros((len(Z), weights.shape[1]))
+        for first in range(start, stop, _WIDTH):
+            part = slice(first, min(first + _WIDTH, stop))
+            tile = np.matmul(Z, self.right[part].T)
+            self.form.finish(tile)
+            result += tile @ weights[part]
+        return result
+
+    def _left(self, left: np.ndarray) -> np.ndarray:
         extra = self.form.left(left[:, self.d :]).copy()
         left[:, : self.d] *= self.dtype.type(self.form.scale)
         left[:, self.d :] = extra
+        return left
+
+    def _fill(self, left: np.ndarray, right: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+        left = self._left(left)
 
         def work(start: int) -> None:
             tile = out[:, start : start + _WIDTH]
@@ -99,9 +116,14 @@ class _SparseTiles(TileEvaluator):
         else:
             self._fill(left, (sparse.csc_array(self.X[cols]), self.extra[cols]), out, n_threads)
 
-    def fill_foreign(self, Z: Any, out: np.ndarray, n_threads: int) -> None:
-        left = sparse.csr_array(Z), self.form.right(Z).astype(self.dtype)
-        self._fill(left, (self.columns, self.extra), out, n_threads)
+    def prepared(self, Z: Any) -> Any:
+        return sparse.csr_array(Z), self.form.right(Z).astype(self.dtype)
+
+    def times(self, Z: Any, weights: np.ndarray, start: int, stop: int) -> np.ndarray:
+        values = np.empty((Z[0].shape[0], stop - start), dtype=self.dtype)
+        columns = self.columns if stop - start == self.m else sparse.csc_array(self.X[start:stop])
+        self._fill(Z, (columns, self.extra[start:stop]), values, 1)
+        return np.asarray(values @ weights[start:stop], dtype=np.float64)
 
     def _fill(self, left: Any, right: Any, out: np.ndarray, n_threads: int) -> None:
         (rows, row_extra), (columns, column_extra) = left, right

@@ -1,4 +1,4 @@
-"""Kernel-Adatron on working sets: the fixed point of Campbell & Cristianini 1998, section 3, reached greedily.
+"""Kernel-Adatron on working sets: the fixed point of Campbell & Cristianini 1998, section 3, greedily.
 
 An epoch is one round. With ``v_i = y_i p_i − f_i`` a multiplier may *rise* (``y_i α_i`` can grow) or
 *fall*; at the optimum no v that may rise exceeds the bias, and none that may fall is below it. A round
@@ -12,6 +12,9 @@ An epoch is one round. With ``v_i = y_i p_i − f_i`` a multiplier may *rise* (`
    ``v_i²/K_ii``. With one it moves a pair, so that yᵀα stays: the point i that may rise with the
    largest v, and the j that may fall with the largest gain ``(v_i − v_j)²/(K_ii + K_jj − 2K_ij)``;
 4. brings all outputs f up to date with the rows of the multipliers that moved.
+
+Bounds far above 1/K_ii are reached by many tiny steps. So they are first lowered, and raised tenfold
+whenever the violation has become small, all multipliers with them: what is at its bound stays there.
 
 Steps 2 to 4 touch few rows of the kernel matrix, so most of it is never evaluated.
 """
@@ -32,6 +35,9 @@ __all__ = ["GreedyAdatron", "GreedyState", "working_set"]
 
 _INNER = 0.1  # violation of the working set at which a round ends, relative to that of all points
 _NOISE = 1e-6  # of the largest violation: smaller differences may be rounding, and count as none
+_FIRST_BOUND = 100.0  # in units of 1/K_ii
+_FACTOR = 10.0
+_SMALL = 1.0  # violation at which bounds are raised: that of α = 0
 _STEPS = 20_000  # in one round, some 20 ms
 
 
@@ -40,6 +46,7 @@ class GreedyState(NamedTuple):
     f: np.ndarray  # (m, B): K (y∘α)
     bias: np.ndarray  # (B,)
     member: np.ndarray  # (m, B): 1.0 in the last working set
+    reach: np.ndarray  # (B,): part of the bounds that is in force
     stalled: np.ndarray  # (B,): 1.0 when a round moved nothing
 
 
@@ -61,8 +68,9 @@ class GreedyAdatron:
             alpha = _balanced(np.clip(alpha, 0.0, problem.upper), problem.y)
         alpha, f = empty_state_arrays(problem, alpha)
         columns = problem.n_columns
+        member = np.zeros_like(alpha, order="F")
         return GreedyState(
-            alpha, f, np.zeros(columns), np.zeros_like(alpha, order="F"), np.zeros(columns)
+            alpha, f, np.zeros(columns), member, _first_reach(problem, alpha), np.zeros(columns)
         )
 
     def epoch(self, problem: DualProblem, state: GreedyState, pause: Pause) -> GreedyState:
@@ -74,10 +82,15 @@ class GreedyAdatron:
     def _round(self, problem: DualProblem, state: GreedyState, column: int, pause: Pause) -> None:
         pause()
         gram, has_bias = problem.gram, problem.has_bias
-        y, p, upper = (array[:, column] for array in (problem.y, problem.p, problem.upper))
+        y, p = problem.y[:, column], problem.p[:, column]
         alpha, f, member = state.alpha[:, column], state.f[:, column], state.member[:, column]
-        v, rise, fall = y * p - f, np.empty(problem.m), np.empty(problem.m)
-        middle, violation = _violations(y, alpha, upper, v, has_bias, rise, fall)
+        rise, fall = np.empty(problem.m), np.empty(problem.m)
+        while True:
+            upper, v = state.reach[column] * problem.upper[:, column], y * p - f
+            middle, violation = _violations(y, alpha, upper, v, has_bias, rise, fall)
+            if state.reach[column] == 1.0 or violation > _SMALL:
+                break
+            _raise_bounds(problem.upper[:, column], upper, state, column)
         rows = working_set(self.size, rise, fall, member)
         block = gram.block(rows, rows) if len(rows) < problem.m else gram.block(slice(0, problem.m))
         moved = alpha[rows]
@@ -92,8 +105,25 @@ class GreedyAdatron:
         alpha[rows] = moved
         member[:] = 0.0
         member[rows] = 1.0
-        state.stalled[column] = 0.0 if changed.any() else 1.0
+        state.stalled[column] = float(state.reach[column] == 1.0 and not changed.any())
         state.bias[column] = _bias(y, p, upper, alpha, f, middle) if has_bias else 0.0
+
+
+def _first_reach(problem: DualProblem, alpha: np.ndarray) -> np.ndarray:
+    """The part of the bounds to begin with; all of them for a hard margin or a warm start."""
+    largest = (problem.upper * problem.diagonal[:, None]).max(axis=0)
+    is_warm = alpha.any(axis=0)
+    return np.where(is_warm | np.isinf(largest), 1.0, np.minimum(1.0, _FIRST_BOUND / largest))
+
+
+def _raise_bounds(full: np.ndarray, upper: np.ndarray, state: GreedyState, column: int) -> None:
+    """Take the bounds, α and f ten times as far, or as far as the bounds go."""
+    alpha = state.alpha[:, column]
+    factor = min(_FACTOR, 1.0 / state.reach[column])
+    state.reach[column] = 1.0 if factor < _FACTOR else factor * state.reach[column]
+    bounds = state.reach[column] * full
+    alpha[:] = np.where(alpha >= upper, bounds, np.minimum(factor * alpha, bounds))
+    state.f[:, column] *= factor
 
 
 def _balanced(alpha: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -94,7 +94,7 @@ def _hide(t, y, alpha, upper, rising, falling):
 
 @register_jitable
 def _limited(length, i, j, y, alpha, upper):
-    """Move the pair as far as `length` and both bounds allow; a bound that is met, but for rounding, is met."""
+    """Move the pair as far as `length` and both bounds allow; a bound that is nearly met is met."""
     room_i = upper[i] - alpha[i] if y[i] > 0.0 else alpha[i]
     room_j = alpha[j] if y[j] > 0.0 else upper[j] - alpha[j]
     length = min(length, room_i, room_j)

@@ -15,7 +15,7 @@
 converged [0.  0.5 0.5 0. ] 0.0
 """
 
-from adatron.solving.certificate import Certificate, certify
+from adatron.solving.certificate import Certificate, certify, is_single
 from adatron.solving.finish import exact_finish
 from adatron.solving.loop import rounds
 from adatron.solving.own_rule import OwnRuleRun
@@ -35,5 +35,6 @@ __all__ = [
     "Status",
     "certify",
     "exact_finish",
+    "is_single",
     "rounds",
 ]

@@ -1,0 +1,94 @@
+"""The data sets of the benchmarks, read from the directory that ADATRON_DATA names."""
+
+import gzip
+import lzma
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_svmlight_file, make_classification
+
+__all__ = ["SETS", "load"]
+
+
+def _root():
+    if "ADATRON_DATA" not in os.environ:
+        raise SystemExit("set ADATRON_DATA to the directory with the data sets")
+    return Path(os.environ["ADATRON_DATA"])
+
+
+def _svmlight(name, n_features):
+    with lzma.open(_root() / "libsvm" / f"{name}.xz", "rb") as file:
+        X, y = load_svmlight_file(file, n_features=n_features)
+    return X.toarray(), np.where(y > 0, 1, -1)
+
+
+def _images(part):
+    with gzip.open(_root() / "mnist" / f"{part}-images-idx3-ubyte.gz") as file:
+        X = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784) / 255.0
+    with gzip.open(_root() / "mnist" / f"{part}-labels-idx1-ubyte.gz") as file:
+        y = np.frombuffer(file.read(), np.uint8, offset=8)
+    return X, np.where(y < 5, 1, -1)
+
+
+def _scale_gamma(X):
+    return 1.0 / (X.shape[1] * X.var())
+
+
+def classification(n=10_000):
+    X, y = make_classification(n + 2_000, 50, n_informative=20, random_state=0)
+    y = np.where(y > 0, 1, -1)
+    return X[:n], y[:n], X[n:], y[n:], _scale_gamma(X[:n])
+
+
+def usps():
+    parts = []
+    for part in ("train", "test"):
+        table = np.loadtxt(_root() / "usps" / f"zip.{part}.xz")
+        parts += [table[:, 1:], np.where(table[:, 0] < 5, 1, -1)]
+    return *parts, 1.0 / 128.0
+
+
+def a9a():
+    return *_svmlight("a9a", 123), *_svmlight("a9a.t", 123), 1.0 / 123.0
+
+
+def w7a():
+    return *_svmlight("w7a", 300), *_svmlight("w7a.t", 300), 1.0 / 300.0
+
+
+def letter():
+    table = pd.read_csv(_root() / "uci" / "letter.csv.xz")
+    X, y = table.iloc[:, 1:].to_numpy(float) / 7.5 - 1.0, table.iloc[:, 0].to_numpy(str)
+    return X[:15_000], y[:15_000], X[15_000:], y[15_000:], _scale_gamma(X[:15_000])
+
+
+def mnist(n):
+    X, y = _images("train")
+    chosen = np.random.default_rng(0).permutation(len(X))[:n]
+    return X[chosen], y[chosen], *_images("t10k"), _scale_gamma(X[chosen])
+
+
+def skin(n=200_000):
+    table = np.loadtxt(_root() / "uci" / "Skin_NonSkin.txt.xz")
+    table = table[np.random.default_rng(0).permutation(len(table))]
+    X, y = table[:, :3] / 255.0, np.where(table[:, 3] == 1, 1, -1)
+    return X[:n], y[:n], X[n:], y[n:], _scale_gamma(X[:n])
+
+
+SETS = {
+    "classification": classification,
+    "usps": usps,
+    "w7a": w7a,
+    "mnist 10,000": lambda: mnist(10_000),
+    "letter": letter,
+    "a9a": a9a,
+    "skin": skin,
+    "mnist 60,000": lambda: mnist(60_000),
+}
+
+
+def load(name):
+    """Rows and labels for training and testing, and the γ that all libraries use."""
+    return SETS[name]()

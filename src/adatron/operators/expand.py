@@ -1,0 +1,65 @@
+"""Kernel expansions ``Σ_i coef_i k(x_i, x)`` of many rows x, tile by tile on all threads."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from adatron.kernels import Kernel
+from adatron.operators.tiles import tile_evaluator
+from adatron.threads import in_parallel, one_blas_thread, usable_threads
+
+__all__ = ["expand"]
+
+_ROWS = 512  # of X at a time
+
+
+def expand(
+    kernel: Kernel,
+    X: Any,
+    vectors: Any,
+    coefficients: np.ndarray,
+    dtype: Any = np.float64,
+    groups: np.ndarray | None = None,
+) -> np.ndarray:
+    """``k(X, vectors) @ coefficients``, all columns from the same kernel values, in bounded memory.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or CSR matrix, shape (n, d)
+    vectors : array or CSR matrix, shape (m, d)
+    coefficients : array of shape (m, B)
+    dtype : float32 or float64
+        Precision of the kernel values; sums are float64.
+    groups : array of shape (G + 1,), optional
+        Boundaries of groups of vectors that are summed apart; the result then has shape (n, G, B).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import Linear
+    >>> from adatron.operators import expand
+    >>> expand(Linear(), np.eye(2), np.array([[1.0, 2.0]]), np.array([[3.0]])).ravel()
+    array([3., 6.])
+    """
+    bounds = np.array([0, len(coefficients)]) if groups is None else groups
+    result = np.zeros((X.shape[0], len(bounds) - 1, coefficients.shape[1]))
+    if len(coefficients) and X.shape[0]:
+        if sparse.issparse(X) != sparse.issparse(vectors):
+            X = X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
+        tiles = tile_evaluator(kernel, vectors, dtype)
+        weights = np.ascontiguousarray(coefficients, dtype=dtype)
+
+        def work(start: int) -> None:
+            part = slice(start, start + _ROWS)
+            rows = tiles.prepared(X[part])
+            for g, (first, last) in enumerate(pairwise(bounds.tolist())):
+                result[part, g] = tiles.times(rows, weights, first, last)
+
+        with one_blas_thread():
+            in_parallel(work, range(0, len(result), _ROWS), usable_threads())
+    return result[:, 0] if groups is None else result
