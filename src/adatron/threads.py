@@ -6,10 +6,11 @@ for nested parallelism govern both. They live no longer than the call that needs
 
 from __future__ import annotations
 
+import _thread
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -92,17 +93,27 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
         except BaseException as error:
             errors.append(error)
 
-    helpers = [Thread(target=go_on, daemon=True) for _ in range(min(n_threads, len(todo)) - 1)]
-    for helper in helpers:
-        helper.start()
+    def help_out(done: Any) -> None:
+        try:
+            go_on()
+        finally:
+            done.release()
+
+    # The low-level module: `threading.Thread.start` waits for the new thread, which here is half a millisecond.
+    working = [_thread.allocate_lock() for _ in range(min(n_threads, len(todo)) - 1)]
+    for done in working:
+        done.acquire()
+        _thread.start_new_thread(help_out, (done,))
     go_on()
-    try:
-        for helper in helpers:
-            helper.join()
-    except BaseException:  # Ctrl-C while waiting
-        errors.append(KeyboardInterrupt())
-        for helper in helpers:
-            helper.join()
-        raise
+    _wait_for(working, errors)
     if errors:
         raise errors[0]
+
+
+def _wait_for(working: list[Any], errors: list[BaseException]) -> None:
+    for done in working:
+        try:
+            done.acquire()
+        except BaseException as error:  # Ctrl-C while waiting: the helpers end at their next item
+            errors.append(error)
+            done.acquire()

@@ -120,8 +120,12 @@ class RowGram:
             _gather(kept, slots[part], cols, out, known[part])
 
         in_parallel(work, range(0, len(known), _SAMPLE), self.n_threads)
-        if not cached.all():
-            out[~cached] = self.block(rows[~cached], cols)
+        new = np.flatnonzero(~cached)
+        if cols is rows:  # K is symmetric: what is known of cached rows is known of these columns
+            out[np.ix_(new, known)] = out[np.ix_(known, new)].T
+            out[np.ix_(new, new)] = self.block(rows[new], rows[new])
+        elif len(new):
+            out[new] = self.block(rows[new], cols)
         return out
 
     def matmul(self, V: np.ndarray) -> np.ndarray:

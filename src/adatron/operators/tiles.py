@@ -77,9 +77,10 @@ class _DenseTiles(TileEvaluator):
         result = np.zeros((len(Z), weights.shape[1]))
         for first in range(start, stop, _WIDTH):
             part = slice(first, min(first + _WIDTH, stop))
-            tile = np.matmul(Z, self.right[part].T)
-            self.form.finish(tile)
-            result += tile @ weights[part]
+            with np.errstate(over="ignore", invalid="ignore"):
+                tile = np.matmul(Z, self.right[part].T)
+                self.form.finish(tile)
+                result += tile @ weights[part]
         return result
 
     def _left(self, left: np.ndarray) -> np.ndarray:
@@ -93,11 +94,11 @@ class _DenseTiles(TileEvaluator):
 
         def work(start: int) -> None:
             tile = out[:, start : start + _WIDTH]
-            np.matmul(left, right[start : start + _WIDTH].T, out=tile)
-            self.form.finish(tile)
+            with np.errstate(over="ignore", invalid="ignore"):  # whoever uses the values checks them
+                np.matmul(left, right[start : start + _WIDTH].T, out=tile)
+                self.form.finish(tile)
 
-        with np.errstate(over="ignore", invalid="ignore"):  # whoever uses the values checks them
-            in_parallel(work, range(0, len(right), _WIDTH), n_threads)
+        in_parallel(work, range(0, len(right), _WIDTH), n_threads)
 
 
 class _SparseTiles(TileEvaluator):
@@ -136,10 +137,10 @@ class _SparseTiles(TileEvaluator):
                 start, rows.indptr, rows.indices, rows.data,
                 columns.indptr, columns.indices, columns.data, self.form.scale, tile,
             )  # fmt: skip
-            self.form.finish(tile)
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.form.finish(tile)
 
-        with np.errstate(over="ignore", invalid="ignore"):
-            in_parallel(work, range(0, len(out), _ROWS), n_threads)
+        in_parallel(work, range(0, len(out), _ROWS), n_threads)
 
 
 @compiled
