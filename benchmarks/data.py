@@ -37,7 +37,7 @@ def _scale_gamma(X):
 
 
 def classification(n=10_000):
-    X, y = make_classification(n + 2_000, 50, n_informative=20, random_state=0)
+    X, y = make_classification(n + 2_000, 50, random_state=0)
     y = np.where(y > 0, 1, -1)
     return X[:n], y[:n], X[n:], y[n:], _scale_gamma(X[:n])
 

@@ -21,16 +21,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.data import SETS, load
-from benchmarks.peers import available
-from benchmarks.worker import Worker
-
 from adatron.kernels import Gaussian
-from adatron.operators import DeferredGram, RowGram
+from adatron.operators import LazyGram, RowGram
 from adatron.operators.tiles import tile_evaluator
 from adatron.problems import classification
 from adatron.solving import certify
 from adatron.threads import one_blas_thread, usable_threads
+from benchmarks.data import SETS, load
+from benchmarks.peers import available
+from benchmarks.worker import Worker
 
 QUICK = ["classification", "usps", "w7a", "letter"]
 
@@ -39,7 +38,7 @@ def binary_gap(X, y, C, gamma, alpha):
     """Dual objective and relative gap of one two-class problem, with float64 kernel values."""
     kernel = Gaussian(gamma)
     small = len(X) <= 2_000
-    gram = DeferredGram(kernel, X, usable_threads()) if small else RowGram(kernel, X, 2**28, np.float64)
+    gram = LazyGram(kernel, X) if small else RowGram(kernel, X, 2**28, np.float64)
     certificate = certify(classification(gram, y, np.full(len(y), C), bias=True), 0, alpha)
     return certificate.dual, certificate.gap
 

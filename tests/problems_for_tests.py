@@ -3,7 +3,7 @@
 import numpy as np
 
 from adatron.kernels import Gaussian, Linear, Polynomial
-from adatron.operators import BlockedGram, DeferredGram, DenseGram, RowGram
+from adatron.operators import BlockedGram, DenseGram, LazyGram, RowGram
 from adatron.problems import classification
 
 KERNELS = {"gaussian": Gaussian(0.3), "polynomial": Polynomial(2, 0.5), "linear": Linear()}
@@ -42,7 +42,7 @@ def operators(kernel, X):
         "blocked, restricted": BlockedGram(kernel, doubled, cache_bytes=few_rows).restrict(rows),
         "rows": RowGram(kernel, X, few_rows, np.float64),
         "rows, restricted": RowGram(kernel, doubled, few_rows, np.float64).restrict(rows),
-        "deferred": DeferredGram(kernel, X),
+        "lazy": LazyGram(kernel, X),
     }
 
 

@@ -23,14 +23,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.extending import register_jitable
 
-__all__ = ["compiled"]
+__all__ = ["compiled", "compiled_part"]
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
 }
+
+
+def compiled_part(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that ``@compiled`` functions call, compiled with them and in the same way."""
+    return register_jitable(error_model=_OPTIONS["error_model"], fastmath=_OPTIONS["fastmath"])(function)
 
 
 class compiled:

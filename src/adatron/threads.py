@@ -99,7 +99,7 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
         finally:
             done.release()
 
-    # The low-level module: `threading.Thread.start` waits for the new thread, which here is half a millisecond.
+    # The low-level module, because `threading.Thread.start` waits until the new thread runs.
     working = [_thread.allocate_lock() for _ in range(min(n_threads, len(todo)) - 1)]
     for done in working:
         done.acquire()

@@ -1,6 +1,6 @@
-"""Fault catalogue, resources: R10 (Ctrl-C) and R14 (a broken numba cache) for `SVC`.
+"""Fault catalogue, resources: R10 (Ctrl-C), R14 (a broken numba cache) for `SVC`; R13 is in test_concurrency.
 
-Comes with model files, checkpoints and the command line: R1–R9, R11–R13, and the checkpoint of R10.
+Comes with model files, checkpoints and the command line: R1–R9, R11, R12, and the checkpoint of R10.
 """
 
 import json
@@ -97,9 +97,13 @@ def test_R10_interrupt_before_the_first_epoch():
         model.predict(X)
 
 
-def test_R10_interrupt_in_the_kernel_during_training():
+@pytest.mark.parametrize("solver", ["auto", "adatron"])
+def test_R10_interrupt_in_the_kernel_during_training(solver):
     X, y = overlapping(600)
-    model = SVC(kernel=InterruptingKernel(call=40), cache_size=0.5, C=100.0, tol=1e-9)
+    undisturbed = InterruptingKernel(call=0)
+    SVC(kernel=undisturbed, cache_size=0.5, C=100.0, tol=1e-9, solver=solver, max_iter=20).fit(X, y)
+    last = InterruptingKernel(call=-undisturbed.left)
+    model = SVC(kernel=last, cache_size=0.5, C=100.0, tol=1e-9, solver=solver)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert model.status_ == "stopped"

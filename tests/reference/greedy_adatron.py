@@ -35,8 +35,6 @@ def largest(candidates, count):
 
 def working_set(size, rise, fall, previous):
     worst = {i: max(rise.get(i, -np.inf), fall.get(i, -np.inf)) for i in {*rise, *fall}}
-    if len(worst) <= size:
-        return sorted(worst)
     noise = 1e-6 * max(worst.values())
     worst, rise, fall = ({i: x // noise for i, x in part.items()} for part in (worst, rise, fall))
     chosen = set(largest({i: worst[i] for i in previous if i in worst}, size // 2))
@@ -135,7 +133,7 @@ def rounds(K, y, upper, n_rounds, size=1024, bias=True):
                 alpha[i] = reach * upper[i] if alpha[i] >= bounds[i] else factor * alpha[i]
         if violation < 1e-7:
             return
-        members = working_set(size, rise, fall, members)
+        members = range(m) if m <= 2 * size else working_set(size, rise, fall, members)
         inner = {i: v[i] - middle for i in members}
         steps = pair_steps if bias else single_steps
         steps(K, y, alpha, bounds, inner, members, 0.1 * violation)

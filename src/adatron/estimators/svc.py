@@ -35,9 +35,11 @@ from adatron.operators import Choice, GramOperator, RowGram, choose_rows
 from adatron.problems import DualProblem, classification
 from adatron.solvers import KernelAdatron
 from adatron.solving import DualSolution, EpochRecord, Run
+from adatron.threads import usable_threads
 
 __all__ = ["SVC"]
 
+_MANY_PROBLEMS = 6  # from which training two at a time is worth the threads
 _FOLDS = 5  # from whose held-out decision values probabilities are calibrated
 
 
@@ -245,7 +247,7 @@ default="auto"
             check_coincident(data.X, data.codes, data.rows, data.classes)
         runs = self._runs(problems, indefinite, settings)
         extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
-        return FitPlan(kernel, runs, self.time_limit, count_threads(self.n_jobs), extras=extras)
+        return FitPlan(kernel, runs, self.time_limit, self._threads(len(problems)), extras=extras)
 
     def _check_parameters(self) -> dict[str, Any]:
         check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
@@ -282,9 +284,16 @@ default="auto"
             for rows, signs in layout.pair_rows(data.codes)
         ]
 
+    def _threads(self, n_problems: int) -> int:
+        """Problems trained at the same time; as many as BLAS has threads unless `n_jobs` says otherwise."""
+        if self.n_jobs is None and self._is_greedy and n_problems >= _MANY_PROBLEMS:
+            return usable_threads()
+        return count_threads(self.n_jobs)
+
     def _of_pair(self, gram: GramOperator, rows: np.ndarray) -> GramOperator:
         if isinstance(gram, RowGram):  # a pair of classes may be small enough for its whole matrix
-            return choose_rows(gram.kernel, gram.X[rows], self.cache_size, precise=np.isinf(self.C)).gram
+            known = {"precise": np.isinf(self.C), "bytes_at_most": gram.cache_bytes}
+            return choose_rows(gram.kernel, gram.X[rows], self.cache_size, **known).gram
         return gram.restrict(rows)
 
     def _runs(self, problems: list[DualProblem], indefinite: bool, settings: dict[str, Any]) -> list[Run]:

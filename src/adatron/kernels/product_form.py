@@ -1,8 +1,8 @@
 """Kernels that are a function of inner products, written so that one matrix product does most of the work.
 
-``k(x, z) = finish(scale ⟨x, z⟩ + ⟨l(x), r(z)⟩)`` with a few extra columns l and r that hold what depends
-on one point only. The Gaussian's exponent is ``2γ⟨x, z⟩ − γ|x|² − γ|z|²``: its extra columns are
-``r(z) = (1, −γ|z|²)`` and ``l(x)``, the same the other way round.
+``k(x, z) = function(scale ⟨x, z⟩ + o(x) + o(z) + constant)``. The Gaussian's exponent is
+``2γ⟨x, z⟩ − γ|x|² − γ|z|²``, so its offset is ``o(x) = −γ|x|²``. As a product of two rows this is
+``[scale x, o(x), 1] · [z, 1, o(z) + constant]``.
 """
 
 from __future__ import annotations
@@ -20,56 +20,40 @@ __all__ = ["ProductForm", "product_form"]
 
 @dataclass(frozen=True)
 class ProductForm:
-    """The linear kernel, and the base of the others."""
+    """How a kernel follows from inner products."""
 
+    function: str  # "identity", "exp", "power" or "tanh"
     scale: float = 1.0
-    moves_with_data = False  # whether k(x + c, z + c) = k(x, z)
+    constant: float = 0.0
+    degree: int = 1  # of the power
+
+    @property
+    def moves_with_data(self) -> bool:
+        """Whether ``k(x + c, z + c) = k(x, z)``."""
+        return self.function == "exp"
+
+    def offsets(self, X: Any) -> np.ndarray:
+        """o(x) of every row."""
+        if not self.moves_with_data:
+            return np.zeros(X.shape[0])
+        with np.errstate(over="ignore"):
+            return -0.5 * self.scale * squared_norms(X)
 
     def right(self, X: Any) -> np.ndarray:
-        """Extra columns r(x) of every row, float64."""
-        return np.zeros((X.shape[0], 0))
+        """The last two columns of the right factor, float64."""
+        return np.column_stack([np.ones(X.shape[0]), self.offsets(X) + self.constant])
 
     def left(self, right: np.ndarray) -> np.ndarray:
-        """Extra columns l(x) from r(x)."""
-        return right
+        """The last two columns of the left factor from those of the right one."""
+        return np.column_stack([right[:, 1] - right.dtype.type(self.constant), right[:, 0]])
 
     def finish(self, values: np.ndarray) -> None:
         """From the sum to the kernel value, in place."""
-
-
-@dataclass(frozen=True)
-class _Exponential(ProductForm):
-    moves_with_data = True
-
-    def right(self, X: Any) -> np.ndarray:
-        with np.errstate(over="ignore"):
-            exponents = -0.5 * self.scale * squared_norms(X)
-        return np.column_stack([np.ones(X.shape[0]), exponents])
-
-    def left(self, right: np.ndarray) -> np.ndarray:
-        return right[:, ::-1]
-
-    def finish(self, values: np.ndarray) -> None:
-        np.exp(values, out=values)
-
-
-@dataclass(frozen=True)
-class _Affine(ProductForm):
-    """``scale ⟨x, z⟩ + constant``, raised to a power, or its tanh for degree 0."""
-
-    constant: float = 0.0
-    degree: int = 0
-
-    def right(self, X: Any) -> np.ndarray:
-        return np.ones((X.shape[0], 1))
-
-    def left(self, right: np.ndarray) -> np.ndarray:
-        return self.constant * right
-
-    def finish(self, values: np.ndarray) -> None:
-        if self.degree:
+        if self.function == "exp":
+            np.exp(values, out=values)
+        elif self.function == "power":
             np.power(values, self.degree, out=values)
-        else:
+        elif self.function == "tanh":
             np.tanh(values, out=values)
 
 
@@ -85,11 +69,11 @@ def product_form(kernel: Kernel) -> ProductForm | None:
     True
     """
     if isinstance(kernel, Gaussian):
-        return _Exponential(2.0 * kernel.gamma)
+        return ProductForm("exp", 2.0 * kernel.gamma)
     if isinstance(kernel, Linear):
-        return ProductForm()
+        return ProductForm("identity")
     if isinstance(kernel, Polynomial):
-        return _Affine(kernel.gamma, kernel.coef0, kernel.degree)
+        return ProductForm("power", kernel.gamma, kernel.coef0, kernel.degree)
     if isinstance(kernel, Sigmoid):
-        return _Affine(kernel.gamma, kernel.coef0)
+        return ProductForm("tanh", kernel.gamma, kernel.coef0)
     return None

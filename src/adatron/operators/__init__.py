@@ -15,9 +15,9 @@ Every operator answers the same four methods (`GramOperator`), so solvers do not
 
 from adatron.operators.blocked import BlockedGram
 from adatron.operators.choose import Choice, choose_operator, choose_rows
-from adatron.operators.deferred import DeferredGram
 from adatron.operators.dense import DenseGram
 from adatron.operators.expand import expand
+from adatron.operators.lazy import LazyGram, PartialMatrix, row_of
 from adatron.operators.low_rank import LinearGram, LowRankGram, low_rank_gram, nystroem, pivoted_cholesky
 from adatron.operators.memory import available_memory
 from adatron.operators.protocol import GramOperator, Rows
@@ -26,11 +26,12 @@ from adatron.operators.rows import RowGram
 __all__ = [
     "BlockedGram",
     "Choice",
-    "DeferredGram",
     "DenseGram",
     "GramOperator",
+    "LazyGram",
     "LinearGram",
     "LowRankGram",
+    "PartialMatrix",
     "RowGram",
     "Rows",
     "available_memory",
@@ -40,4 +41,5 @@ __all__ = [
     "low_rank_gram",
     "nystroem",
     "pivoted_cholesky",
+    "row_of",
 ]

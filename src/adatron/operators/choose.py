@@ -10,18 +10,17 @@ from scipy import sparse
 
 from adatron.kernels import Kernel, Linear, product_form, squared_norms
 from adatron.operators.blocked import BlockedGram
-from adatron.operators.deferred import DeferredGram
 from adatron.operators.dense import DenseGram
 from adatron.operators.finite import check_finite
+from adatron.operators.lazy import LazyGram
 from adatron.operators.low_rank import LinearGram
 from adatron.operators.memory import available_memory
 from adatron.operators.protocol import GramOperator
 from adatron.operators.rows import RowGram
-from adatron.threads import usable_threads
 
 __all__ = ["WHOLE_UP_TO", "Choice", "choose_operator", "choose_rows"]
 
-WHOLE_UP_TO = 1_500  # points up to which a working-set method has the whole matrix
+WHOLE_UP_TO = 2_000  # points up to which a working-set method has the whole matrix
 _SINGLE_FROM = 5_000  # points above which float32 rows are used
 _LARGE = 1e30  # kernel values beyond, or below its inverse, are left to float64
 
@@ -63,7 +62,14 @@ def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: flo
     return Choice(BlockedGram(kernel, X, kept), reason)
 
 
-def choose_rows(kernel: Kernel, X: Any, cache_size: float | str, *, precise: bool = False) -> Choice:
+def choose_rows(
+    kernel: Kernel,
+    X: Any,
+    cache_size: float | str,
+    *,
+    precise: bool = False,
+    bytes_at_most: int | None = None,
+) -> Choice:
     """Choose how the kernel matrix is held for a working-set method, which needs few of its rows.
 
     Parameters
@@ -74,18 +80,17 @@ def choose_rows(kernel: Kernel, X: Any, cache_size: float | str, *, precise: boo
         Memory for kernel values in MB; "auto" takes up to half of what is available.
     precise : bool
         Whether only float64 will do.
+    bytes_at_most : int, optional
+        In place of `cache_size`, when that has been looked at already.
     """
     m = X.shape[0]
     if (linear := _linear(kernel, X)) is not None:
         return linear
     if product_form(kernel) is not None:
         _check_norms(X)
-    budget = _budget(cache_size)
+    budget = _budget(cache_size) if bytes_at_most is None else bytes_at_most
     if 8 * m * m <= min(budget, 8 * WHOLE_UP_TO**2):
-        return Choice(
-            DeferredGram(kernel, X, usable_threads()),
-            f"dense: the {m} × {m} kernel matrix takes {_mb(8 * m * m)}",
-        )
+        return Choice(LazyGram(kernel, X), f"lazy: the {m} × {m} kernel matrix takes up to {_mb(8 * m * m)}")
     dtype = np.float64 if precise or m <= _SINGLE_FROM or not _fits_single(kernel, X) else np.float32
     gram = RowGram(kernel, X, budget, dtype)
     whole = m * m * gram.dtype.itemsize

@@ -16,11 +16,12 @@ from adatron.compiled import compiled
 from adatron.kernels import Kernel, ProductForm, product_form
 from adatron.threads import in_parallel
 
-__all__ = ["TileEvaluator", "tile_evaluator"]
+__all__ = ["TileEvaluator", "as_dense", "tile_evaluator", "usable_form"]
 
 _WIDTH = 512  # columns of a tile
 _ROWS = 64  # rows of a tile of sparse rows
 _SPARSE_STEP = 30.0  # cost of one scattered multiply-add, in multiply-adds of a matrix product
+_DIGITS_TO_LOSE = 0.4  # part of the digits of an exponent that cancellation may take
 _DENSE_AT_MOST = 2**30  # bytes that sparse rows may take when filled up
 
 
@@ -59,10 +60,10 @@ class _DenseTiles(TileEvaluator):
         self.right = self._factor(X)
 
     def _factor(self, X: Any) -> np.ndarray:
-        factor = np.empty((X.shape[0], self.d + self.form.right(X[:1]).shape[1]), dtype=self.dtype)
+        factor = np.empty((X.shape[0], self.d + 2), dtype=self.dtype)
         for start in range(0, X.shape[0], 1024):
             part = slice(start, start + 1024)
-            rows = (X[part].toarray() if sparse.issparse(X) else X[part]) - self.centre
+            rows = as_dense(X[part]) - self.centre
             factor[part, : self.d] = rows
             factor[part, self.d :] = self.form.right(rows)
         return factor
@@ -84,9 +85,8 @@ class _DenseTiles(TileEvaluator):
         return result
 
     def _left(self, left: np.ndarray) -> np.ndarray:
-        extra = self.form.left(left[:, self.d :]).copy()
+        left[:, self.d :] = self.form.left(left[:, self.d :])
         left[:, : self.d] *= self.dtype.type(self.form.scale)
-        left[:, self.d :] = extra
         return left
 
     def _fill(self, left: np.ndarray, right: np.ndarray, out: np.ndarray, n_threads: int) -> None:
@@ -154,9 +154,24 @@ def _add_products(first, indptr, indices, data, starts, members, values, scale, 
                 line[members[t]] += weight * values[t]
 
 
+def usable_form(kernel: Kernel, X: Any, dtype: Any) -> ProductForm | None:
+    """The product form, unless it would cancel too many digits of the exponents of a narrow Gaussian."""
+    form = product_form(kernel)
+    if form is None or not form.moves_with_data:
+        return form
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = -float(np.min(form.offsets(X), initial=0.0))
+    return form if largest <= np.finfo(dtype).eps ** -_DIGITS_TO_LOSE else None
+
+
+def as_dense(X: Any) -> np.ndarray:
+    """Rows with their zeros."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
 def tile_evaluator(kernel: Kernel, X: Any, dtype: Any) -> TileEvaluator:
     """The cheapest way to evaluate a kernel against the rows of `X`."""
-    form = product_form(kernel)
+    form = usable_form(kernel, X, dtype)
     if form is None:
         return TileEvaluator(kernel, X, dtype)
     if sparse.issparse(X) and not _is_better_dense(X, np.dtype(dtype).itemsize):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
-from numba.extending import register_jitable
 
+from adatron.compiled import compiled_part
 from adatron.operators import GramOperator
 from adatron.problems import DualProblem
 
@@ -89,7 +89,7 @@ def output_sweep(
         f[...] = factor @ w.T
 
 
-@register_jitable
+@compiled_part
 def output_of(row, outputs, i, factored):
     """f_i of one column, wherever it is kept."""
     if not factored:

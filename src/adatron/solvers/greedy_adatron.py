@@ -22,11 +22,12 @@ Steps 2 to 4 touch few rows of the kernel matrix, so most of it is never evaluat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from adatron.compiled import compiled
+from adatron.operators import PartialMatrix
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause, empty_state_arrays, outputs_of
 from adatron.solvers.greedy_steps import pair_steps, single_steps
@@ -57,7 +58,7 @@ class GreedyAdatron:
     Parameters
     ----------
     size : int
-        Points in a working set.
+        Points in a working set; a problem of up to twice as many is one working set.
     """
 
     size: int = 1024
@@ -91,22 +92,39 @@ class GreedyAdatron:
             if state.reach[column] == 1.0 or violation > _SMALL:
                 break
             _raise_bounds(problem.upper[:, column], upper, state, column)
-        rows = working_set(self.size, rise, fall, member)
-        block = gram.block(rows, rows) if len(rows) < problem.m else gram.block(slice(0, problem.m))
-        moved = alpha[rows]
-        take_steps = pair_steps if has_bias else single_steps
-        take_steps(
-            block, (v[rows] - middle).astype(block.dtype), y[rows], moved, upper[rows],
-            _INNER * violation, _STEPS,
-        )  # fmt: skip
+        whole = problem.m <= 2 * self.size
+        rows = np.arange(problem.m) if whole else working_set(self.size, rise, fall, member)
+        matrix = _matrix(gram, rows, whole)
+        inner, moved = (v[rows] - middle).astype(matrix.K.dtype), alpha[rows]
+        diagonal = problem.diagonal[rows].astype(matrix.K.dtype)
+        take_steps, steps = pair_steps if has_bias else single_steps, 0
+        while True:
+            steps += take_steps(
+                matrix, diagonal, inner, y[rows], moved, upper[rows], _INNER * violation, _STEPS - steps
+            )
+            if not matrix.is_full or steps == _STEPS:
+                break
+            matrix = gram.grow()
         step = y[rows] * (moved - alpha[rows])
         changed = step != 0.0
-        f += outputs_of(gram, rows[changed], step[changed], pause)
+        if whole:
+            f[:] = y * p - inner - middle
+        else:
+            f += outputs_of(gram, rows[changed], step[changed], pause)
         alpha[rows] = moved
         member[:] = 0.0
         member[rows] = 1.0
         state.stalled[column] = float(state.reach[column] == 1.0 and not changed.any())
         state.bias[column] = _bias(y, p, upper, alpha, f, middle) if has_bias else 0.0
+
+
+def _matrix(gram: Any, rows: np.ndarray, whole: bool) -> PartialMatrix:
+    """The part of the kernel matrix that belongs to a working set."""
+    if not whole:
+        return PartialMatrix.whole(gram.block(rows, rows))
+    if hasattr(gram, "partial"):
+        return gram.partial
+    return PartialMatrix.whole(np.asarray(gram.block(slice(0, gram.m)), dtype=np.float64))
 
 
 def _first_reach(problem: DualProblem, alpha: np.ndarray) -> np.ndarray:
@@ -158,8 +176,6 @@ def _violations(y, alpha, upper, v, has_bias, rise, fall):
 def working_set(size: int, rise: np.ndarray, fall: np.ndarray, member: np.ndarray) -> np.ndarray:
     """The worst half of the last working set and the worst violators of both kinds, in order."""
     worst = np.maximum(rise, fall)
-    if np.count_nonzero(worst > -np.inf) <= size:
-        return np.flatnonzero(worst > -np.inf)
     noise = _NOISE * worst.max()
     worst, rise, fall = (np.floor(values / noise) for values in (worst, rise, fall))
     chosen = np.zeros(len(rise), dtype=bool)

@@ -1,17 +1,18 @@
 """The compiled steps of `greedy_adatron` inside one working set.
 
 ``v`` is measured from the bias. What may not rise is hidden by adding −inf to its v, what may not
-fall by +inf. The points are scanned in blocks, for which the largest value is a vectorised
-reduction; only the best block is then searched for the point itself. A step makes the v of its two
-points equal: of nearly equal values the first is taken, so that rounding does not choose the path.
+fall by +inf. Values are first written to a scratch array, then reduced to the largest of each block;
+only the best block is searched for the point itself. Both loops become vector instructions, which one
+loop would not. A step makes the v of its two points equal: of nearly equal values the first is taken, so
+that rounding does not choose the path.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
 
-from adatron.compiled import compiled
+from adatron.compiled import compiled, compiled_part
+from adatron.operators import row_of
 
 __all__ = ["pair_steps", "single_steps"]
 
@@ -19,34 +20,35 @@ _BLOCK = 64
 _TIED = 1e-6  # part of the violation, or of a gain, by which values may differ and count as equal
 _MET = 1.0 - 1e-12  # part of the way to a bound that counts as all of it
 _CHECK_EVERY = 16  # steps between two looks at the stopping rule
-# Comparisons of values without NaN become vector instructions. No NaN can arise: blocks of the kernel
-# matrix are checked, and the infinities here are only added to finite numbers.
-_NO_NAN = {"error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp", "nnan"}}
 
 
 @compiled
-def pair_steps(K, v, y, alpha, upper, tolerance, most):
-    """Move pairs until ``max v that may rise − min v that may fall ≤ tolerance``; the number of steps."""
+def pair_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
+    """Move pairs until ``max v that may rise − min v that may fall ≤ tolerance``; the number of steps.
+
+    It also ends when the matrix has no room for two more rows.
+    """
     n = len(v)
-    rising, falling, diagonal = np.empty_like(v), np.empty_like(v), np.empty_like(v)
+    rising, falling, scratch = np.empty_like(v), np.empty_like(v), np.empty_like(v)
     for t in range(n):
-        diagonal[t] = K[t, t]
         _hide(t, y, alpha, upper, rising, falling)
     best = np.empty((n + _BLOCK - 1) // _BLOCK, v.dtype)
     gain = np.empty_like(best)
     floor = 8.0 * np.finfo(v.dtype).eps
     least = max(np.finfo(v.dtype).eps * diagonal.max(), np.finfo(v.dtype).tiny)  # both at the origin
     spread = v.dtype.type(0.0)
-    _move(v, rising, K[0], K[0], v.dtype.type(0.0), best)
+    _move(v, rising, v, v, v.dtype.type(0.0), scratch, best)
     for step in range(most):
         if step % _CHECK_EVERY == 0:
             spread = best.max() - _lowest(v, falling)
             if spread <= tolerance:
                 return step
         i = _place_of(v, rising, best, _TIED * spread)
-        row = K[i]
-        _gains(v, falling, row, diagonal, v[i] + rising[i], diagonal[i], floor, least, gain)
-        j = _best_partner(v, falling, row, diagonal, i, floor, least, gain)
+        if _is_short_of(2, matrix):
+            return step
+        row = row_of(i, matrix)
+        _gains(v, falling, row, diagonal, v[i] + rising[i], diagonal[i], floor, least, scratch, gain)
+        j = _best_of(scratch, gain)
         if j < 0:
             return step
         both = diagonal[i] + diagonal[j]
@@ -54,37 +56,42 @@ def pair_steps(K, v, y, alpha, upper, tolerance, most):
         length = _limited(length, i, j, y, alpha, upper)
         _hide(i, y, alpha, upper, rising, falling)
         _hide(j, y, alpha, upper, rising, falling)
-        _move(v, rising, row, K[j], v.dtype.type(length), best)
+        _move(v, rising, row, row_of(j, matrix), v.dtype.type(length), scratch, best)
     return most
 
 
 @compiled
-def single_steps(K, v, y, alpha, upper, tolerance, most):
+def single_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
     """Move single points until no violation exceeds the tolerance; the number of steps."""
     n = len(v)
-    rising, falling, inverse = np.empty_like(v), np.empty_like(v), np.empty_like(v)
-    least = np.finfo(v.dtype).tiny
+    rising, falling, inverse, scratch = np.empty_like(v), np.empty_like(v), np.empty_like(v), np.empty_like(v)
+    least = max(np.finfo(v.dtype).eps * diagonal.max(), np.finfo(v.dtype).tiny)
     for t in range(n):
-        least = max(least, np.finfo(v.dtype).eps * K[t, t])
-    for t in range(n):
-        inverse[t] = 1.0 / max(K[t, t], least)
+        inverse[t] = 1.0 / max(diagonal[t], least)
         _hide(t, y, alpha, upper, rising, falling)
     gain = np.empty((n + _BLOCK - 1) // _BLOCK, v.dtype)
-    _move_single(v, rising, falling, inverse, K[0], v.dtype.type(0.0), gain)
+    _move_single(v, rising, falling, inverse, v, v.dtype.type(0.0), scratch, gain)
     for step in range(most):
         if step % _CHECK_EVERY == 0 and _largest_violation(v, rising, falling) <= tolerance:
             return step
-        i = _best_single(v, rising, falling, inverse, gain)
-        if i < 0:
+        i = _best_of(scratch, gain)
+        if i < 0 or _is_short_of(1, matrix):
             return step
         old = alpha[i]
         alpha[i] = min(max(old + y[i] * v[i] * inverse[i], 0.0), upper[i])
         _hide(i, y, alpha, upper, rising, falling)
-        _move_single(v, rising, falling, inverse, K[i], v.dtype.type(y[i] * (alpha[i] - old)), gain)
+        length = v.dtype.type(y[i] * (alpha[i] - old))
+        _move_single(v, rising, falling, inverse, row_of(i, matrix), length, scratch, gain)
     return most
 
 
-@register_jitable
+@compiled_part
+def _is_short_of(rows, matrix):
+    """Whether there is no room for so many rows more."""
+    return len(matrix.K) < len(matrix.place) and matrix.count[0] + rows > len(matrix.K)
+
+
+@compiled_part
 def _hide(t, y, alpha, upper, rising, falling):
     can_grow, can_shrink = alpha[t] < upper[t], alpha[t] > 0.0
     may_rise, may_fall = (can_grow, can_shrink) if y[t] > 0.0 else (can_shrink, can_grow)
@@ -92,7 +99,7 @@ def _hide(t, y, alpha, upper, rising, falling):
     falling[t] = 0.0 if may_fall else np.inf
 
 
-@register_jitable
+@compiled_part
 def _limited(length, i, j, y, alpha, upper):
     """Move the pair as far as `length` and both bounds allow; a bound that is nearly met is met."""
     room_i = upper[i] - alpha[i] if y[i] > 0.0 else alpha[i]
@@ -107,7 +114,7 @@ def _limited(length, i, j, y, alpha, upper):
     return length
 
 
-@register_jitable
+@compiled_part
 def _first(values, enough):
     """The first place whose value is good enough."""
     for k in range(len(values)):
@@ -116,7 +123,7 @@ def _first(values, enough):
     return 0
 
 
-@register_jitable
+@compiled_part
 def _place_of(v, rising, best, tied):
     enough = best.max() - tied
     block = _first(best, enough)
@@ -126,93 +133,87 @@ def _place_of(v, rising, best, tied):
     return block * _BLOCK
 
 
-@register_jitable
-def _best_partner(v, falling, row, diagonal, i, floor, least, gain):
-    enough = (1.0 - _TIED) * gain.max()
-    block = _first(gain, enough)
-    for t in range(block * _BLOCK, min(len(v), (block + 1) * _BLOCK)):
-        distance = v[i] - v[t] - falling[t]
-        if distance > 0.0:
-            both = diagonal[i] + diagonal[t]
-            if distance * distance / max(both - 2.0 * row[t], floor * both, least) >= enough:
-                return t
-    return -1
-
-
-@register_jitable
-def _best_single(v, rising, falling, inverse, gain):
-    enough = (1.0 - _TIED) * gain.max()
-    block = _first(gain, enough)
-    for t in range(block * _BLOCK, min(len(v), (block + 1) * _BLOCK)):
-        value = max(v[t] + rising[t], -v[t] - falling[t])
-        if value > 0.0 and value * value * inverse[t] >= enough:
+@compiled_part
+def _best_of(values, gain):
+    """The first point with the largest gain, −1 if there is nothing to gain."""
+    largest = gain.max()
+    if largest <= 0.0:
+        return -1
+    enough = (1.0 - _TIED) * largest
+    for t in range(_first(gain, enough) * _BLOCK, len(values)):
+        if values[t] >= enough:
             return t
     return -1
 
 
-@register_jitable(**_NO_NAN)
-def _move(v, rising, row_i, row_j, length, best):
+@compiled_part
+def _block_maxima(values, out):
+    """The largest value of each block, by eight chains of comparisons that do not wait for one another."""
+    whole = len(values) // _BLOCK
+    for block in range(whole):
+        x = values[block * _BLOCK : (block + 1) * _BLOCK]
+        a, b, c, d, e, f, g, h = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
+        for t in range(8, _BLOCK, 8):
+            a, b = max(a, x[t]), max(b, x[t + 1])
+            c, d = max(c, x[t + 2]), max(d, x[t + 3])
+            e, f = max(e, x[t + 4]), max(f, x[t + 5])
+            g, h = max(g, x[t + 6]), max(h, x[t + 7])
+        out[block] = max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h)))
+    if whole < len(out):
+        out[whole] = values[whole * _BLOCK :].max()
+
+
+@compiled_part
+def _move(v, rising, row_i, row_j, length, scratch, best):
     """``v −= length (K_i − K_j)`` and, of each block, the largest v that may rise."""
-    n = len(v)
-    for block in range(len(best)):
-        highest = v.dtype.type(-np.inf)
-        for t in range(block * _BLOCK, min(n, (block + 1) * _BLOCK)):
-            value = v[t] - length * (row_i[t] - row_j[t])
-            v[t] = value
-            value += rising[t]
-            highest = value if value > highest else highest
-        best[block] = highest
+    for t in range(len(v)):
+        value = v[t] - length * (row_i[t] - row_j[t])
+        v[t] = value
+        scratch[t] = value + rising[t]
+    _block_maxima(scratch, best)
 
 
-@register_jitable(**_NO_NAN)
-def _gains(v, falling, row, diagonal, top, own, floor, least, gain):
-    n, zero, two = len(v), v.dtype.type(0.0), v.dtype.type(2.0)
+@compiled_part
+def _gains(v, falling, row, diagonal, top, own, floor, least, scratch, gain):
+    """``(v_i − v_t)²/(K_ii + K_tt − 2K_it)`` of every t that may fall and is below."""
+    zero, two = v.dtype.type(0.0), v.dtype.type(2.0)
     floor, least = v.dtype.type(floor), v.dtype.type(least)
-    for block in range(len(gain)):
-        highest = zero
-        for t in range(block * _BLOCK, min(n, (block + 1) * _BLOCK)):
-            distance = top - v[t] - falling[t]
-            distance = distance if distance > zero else zero
-            both = own + diagonal[t]
-            curvature = both - two * row[t]
-            curvature = curvature if curvature > floor * both else floor * both
-            curvature = curvature if curvature > least else least
-            value = distance * distance / curvature
-            highest = value if value > highest else highest
-        gain[block] = highest
+    for t in range(len(v)):
+        distance = top - v[t] - falling[t]
+        distance = distance if distance > zero else zero
+        both = own + diagonal[t]
+        curvature = both - two * row[t]
+        curvature = curvature if curvature > floor * both else floor * both
+        curvature = curvature if curvature > least else least
+        scratch[t] = distance * distance / curvature
+    _block_maxima(scratch, gain)
 
 
-@register_jitable(**_NO_NAN)
-def _move_single(v, rising, falling, inverse, row, length, gain):
-    """``v −= length K_i`` and, of each block, the largest gain."""
-    n, zero = len(v), v.dtype.type(0.0)
-    for block in range(len(gain)):
-        highest = zero
-        for t in range(block * _BLOCK, min(n, (block + 1) * _BLOCK)):
-            value = v[t] - length * row[t]
-            v[t] = value
-            up, down = value + rising[t], -value - falling[t]
-            value = up if up > down else down
-            value = value if value > zero else zero
-            value = value * value * inverse[t]
-            highest = value if value > highest else highest
-        gain[block] = highest
+@compiled_part
+def _move_single(v, rising, falling, inverse, row, length, scratch, gain):
+    """``v −= length K_i`` and the gain of every point."""
+    zero = v.dtype.type(0.0)
+    for t in range(len(v)):
+        value = v[t] - length * row[t]
+        v[t] = value
+        up, down = value + rising[t], -value - falling[t]
+        value = up if up > down else down
+        value = value if value > zero else zero
+        scratch[t] = value * value * inverse[t]
+    _block_maxima(scratch, gain)
 
 
-@register_jitable(**_NO_NAN)
+@compiled_part
 def _lowest(v, falling):
     lowest = v.dtype.type(np.inf)
     for t in range(len(v)):
-        value = v[t] + falling[t]
-        lowest = value if value < lowest else lowest
+        lowest = min(lowest, v[t] + falling[t])
     return lowest
 
 
-@register_jitable(**_NO_NAN)
+@compiled_part
 def _largest_violation(v, rising, falling):
     highest = v.dtype.type(0.0)
     for t in range(len(v)):
-        up, down = v[t] + rising[t], -v[t] - falling[t]
-        value = up if up > down else down
-        highest = value if value > highest else highest
+        highest = max(highest, v[t] + rising[t], -v[t] - falling[t])
     return highest

@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from scipy.special import logsumexp
 
-from adatron.compiled import compiled
+from adatron.compiled import compiled, compiled_part
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause
 
@@ -139,7 +138,7 @@ def _multiplier(problem: DualProblem, logs: np.ndarray, rate: np.ndarray, b: int
     return float(shift / rate[b])
 
 
-@register_jitable
+@compiled_part
 def _sum_at(logs, y, upper, s):
     total = 0.0
     for k in range(len(y)):

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from adatron.compiled import compiled
+from adatron.compiled import compiled, compiled_part
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause
 
@@ -119,7 +118,7 @@ def _canonical(problem: DualProblem, state: RhoState, columns: np.ndarray) -> Rh
     return state
 
 
-@register_jitable
+@compiled_part
 def distance_to_target(logs, edges, lowest, rate, target):
     """``E_η[(Qd)_i] − ρ``, the variance, and log Z, with edges measured from the lowest."""
     top = -np.inf

@@ -10,7 +10,8 @@ so the sets cannot cycle (a primal active-set method).
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrf, dpotrs  # the wrappers around them cost more than small solves
 
 from adatron.problems import DualProblem
 from adatron.solvers import Pause
@@ -167,12 +168,15 @@ def _best_on_bent_path(
 
 def _solve(Q: np.ndarray, y: np.ndarray, p: np.ndarray, missing: float | None) -> tuple[np.ndarray, float]:
     """Solve ``Q d + b y = p`` (and ``yᵀd = missing``) by Cholesky and iterative refinement."""
-    ridge = _RIDGE * Q.diagonal().max()
-    factor = cho_factor(Q + ridge * np.eye(len(Q)), lower=True, check_finite=False)
-    along = cho_solve(factor, y, check_finite=False)
+    ridged = Q.copy(order="F")
+    np.einsum("ii->i", ridged)[:] += _RIDGE * Q.diagonal().max()
+    factor, failed = dpotrf(ridged, lower=1, overwrite_a=1)
+    if failed:
+        raise LinAlgError("the free system is not positive definite")
+    along = dpotrs(factor, y, lower=1)[0]
     solution, bias = np.zeros(len(y)), 0.0
     for _ in range(3):
-        step = cho_solve(factor, p - Q @ solution - bias * y, check_finite=False)
+        step = dpotrs(factor, p - Q @ solution - bias * y, lower=1)[0]
         if missing is not None:
             change = float(y @ (step + solution) - missing) / float(y @ along)
             step -= change * along

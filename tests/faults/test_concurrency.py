@@ -1,0 +1,196 @@
+"""Fault catalogue, concurrency (C1–C9) and leaks (R13): threads, processes, forks, nesting."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+from adatron import SVC, EnsembleSVC
+from adatron.threads import usable_threads
+from tests.faults.invariants import overlapping
+
+THREADS = 8
+
+
+def problem(seed, m=120, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=m) > 0.0, 1, -1)
+    y[:2] = 1, -1
+    return X, y
+
+
+def same_model(one, other):
+    np.testing.assert_array_equal(one.support_, other.support_)
+    np.testing.assert_array_equal(one.dual_coef_, other.dual_coef_)
+    np.testing.assert_array_equal(one.intercept_, other.intercept_)
+
+
+def test_C1_threads_fit_different_estimators_to_the_same_bits():
+    # rows in float32 and float64, the lazy matrix, a factor, many problems, an ensemble
+    cases = [(SVC(), problem(k, m)) for k, m in enumerate((60, 500, 2_500, 5_500))]
+    cases += [(SVC(kernel="linear"), problem(4, 400)), (SVC(kernel="poly"), problem(5, 300))]
+    cases += [(EnsembleSVC(), problem(6, 300)), (SVC(), (problem(7, 400)[0], np.arange(400) % 5))]
+    alone = [type(model)(**model.get_params()).fit(*data) for model, data in cases]
+    with ThreadPoolExecutor(THREADS) as pool:
+        together = list(pool.map(lambda case: case[0].fit(*case[1]), cases))
+    for one, other in zip(alone, together, strict=True):
+        same_model(one, other)
+
+
+def test_C2_threads_predict_with_one_model_to_the_same_bits():
+    X, y = problem(0, 6_000)
+    model = SVC().fit(X, y)
+    before = model.decision_function(X)
+    with ThreadPoolExecutor(THREADS) as pool:
+        for decisions in pool.map(lambda _: model.decision_function(X), range(THREADS)):
+            np.testing.assert_array_equal(decisions, before)
+
+
+def test_C3_threads_fit_the_same_estimator():
+    model = SVC()
+    data = [problem(k) for k in range(THREADS)]
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(lambda pair: model.fit(*pair), data))
+    assert model.predict(data[0][0]).shape == (120,)
+
+
+FIRST_COMPILE = """
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+from adatron import SVC
+rng = np.random.default_rng(0)
+X = rng.normal(size=(200, 3))
+y = np.where(X[:, 0] > 0, 1, -1)
+with ThreadPoolExecutor(8) as pool:
+    models = list(pool.map(lambda _: SVC().fit(X, y), range(8)))
+print(len({m.dual_coef_.tobytes() for m in models}))
+"""
+
+
+def in_a_process(code, **environment):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment}
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr[-2000:]
+    return result.stdout.strip()
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled with the JIT off")
+def test_C4_first_compile_from_eight_threads(tmp_path):
+    assert in_a_process(FIRST_COMPILE, NUMBA_CACHE_DIR=str(tmp_path)) == "1"
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+def test_C5_joblib_backends_give_the_same_scores(backend):
+    X, y = problem(3)
+    grid = {"C": [0.1, 1.0, 10.0]}
+    alone = GridSearchCV(SVC(), grid, cv=3).fit(X, y)
+    with joblib.parallel_config(backend):
+        together = GridSearchCV(SVC(), grid, cv=3, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(
+        alone.cv_results_["mean_test_score"], together.cv_results_["mean_test_score"]
+    )
+
+
+FORK = """
+import os
+import numpy as np
+from adatron import SVC
+rng = np.random.default_rng(0)
+X = rng.normal(size=(2500, 3))
+y = np.where(X[:, 0] > 0, 1, -1)
+before = SVC().fit(X, y).dual_coef_
+child = os.fork()
+if child == 0:
+    os._exit(0 if np.array_equal(SVC().fit(X, y).dual_coef_, before) else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
+def test_C6_fit_after_a_fork():
+    assert in_a_process(FORK) == "0"
+
+
+def test_C7_nested_parallelism_uses_no_more_threads_than_cores():
+    with joblib.parallel_config("loky", n_jobs=2):
+        inner = joblib.Parallel()(joblib.delayed(usable_threads)() for _ in range(2))
+    assert all(2 * threads <= max(2, os.cpu_count()) for threads in inner)
+
+
+def test_C7_threads_never_exceed_those_of_blas():
+    assert 1 <= usable_threads() <= os.cpu_count()
+
+
+def test_C8_workqueue_layer_does_not_abort():
+    assert in_a_process(FIRST_COMPILE, NUMBA_THREADING_LAYER="workqueue") == "1"
+
+
+def test_C9_fit_under_asyncio():
+    X, y = problem(1)
+
+    async def main():
+        return await asyncio.gather(*(asyncio.to_thread(SVC().fit, X, y) for _ in range(2)))
+
+    for model in asyncio.run(main()):
+        same_model(model, SVC().fit(X, y))
+
+
+def test_C9_fit_outside_the_main_thread():
+    X, y = problem(1, 2_500)
+    models = []
+    thread = threading.Thread(target=lambda: models.append(SVC().fit(X, y)))
+    thread.start()
+    thread.join()
+    same_model(models[0], SVC().fit(X, y))
+
+
+def test_no_thread_outlives_a_fit():
+    X, y = problem(2, 6_000)
+    before = threading.active_count(), len(os.listdir("/proc/self/task")) if os.path.isdir("/proc") else 0
+    model = SVC().fit(X, y)
+    model.predict(X)
+    SVC().fit(X[:600], np.arange(600) % 6)
+    after = threading.active_count(), len(os.listdir("/proc/self/task")) if os.path.isdir("/proc") else 0
+    assert after <= before
+
+
+def memory():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1])
+
+
+def leaks(n_fits):
+    X, y = overlapping()
+    for _ in range(min(200, n_fits)):
+        SVC().fit(X, y)
+    before, open_before = memory(), len(os.listdir("/proc/self/fd"))
+    for _ in range(n_fits):
+        SVC().fit(X, y)
+    assert len(os.listdir("/proc/self/fd")) == open_before
+    return memory() / before
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+def test_R13_many_fits_leak_nothing():
+    assert leaks(300) < 1.05
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+def test_R13_ten_thousand_fits_leak_nothing(request):
+    assert leaks(10_000) < 1.05
