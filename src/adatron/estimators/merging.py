@@ -12,6 +12,7 @@ from adatron.estimators.training_data import TrainingData
 
 __all__ = ["merge_equal_rows", "row_bytes"]
 
+_CHUNK = 4_096  # rows
 _MOST_ROWS = 200_000  # beyond, looking for equal rows costs more than it is likely to save
 
 
@@ -19,10 +20,13 @@ def merge_equal_rows(data: TrainingData) -> TrainingData:
     """The same problem with each distinct (row, class) once; weights are summed."""
     if len(data.codes) > _MOST_ROWS:
         return data
+    suspects = _equal_sums(data.X, data.codes)
     first: dict[tuple[int, bytes], int] = {}
-    owner = np.array(
-        [first.setdefault((c, row_bytes(data.X, i)), i) for i, c in enumerate(data.codes.tolist())]
-    )
+    owner = np.arange(len(data.codes))
+    owner[suspects] = [
+        first.setdefault((c, row_bytes(data.X, i)), i)
+        for i, c in zip(suspects.tolist(), data.codes[suspects].tolist(), strict=True)
+    ]
     kept, place = np.unique(owner, return_inverse=True)
     if len(kept) == len(owner):
         return data
@@ -32,6 +36,21 @@ def merge_equal_rows(data: TrainingData) -> TrainingData:
         data, X=data.X[kept], rows=data.rows[kept], codes=data.codes[kept],
         weights=weights, sample_weight=sample_weight,
     )  # fmt: skip
+
+
+def _equal_sums(X: Any, codes: np.ndarray) -> np.ndarray:
+    """Rows whose class and weighted sum another row has too: only these can be equal."""
+    weights = np.random.default_rng(0).normal(size=X.shape[1])
+    if sparse.issparse(X):
+        sums = np.asarray(X @ weights)
+    else:  # not by BLAS, whose sums depend on the place of a row
+        chunks = range(0, len(codes), _CHUNK)
+        sums = np.concatenate([(X[i : i + _CHUNK] * weights).sum(axis=1) for i in chunks])
+    order = np.lexsort((sums, codes))
+    same = (np.diff(sums[order]) == 0.0) & (np.diff(codes[order]) == 0)
+    member = np.zeros(len(codes), dtype=bool)
+    member[order[1:][same]] = member[order[:-1][same]] = True
+    return np.flatnonzero(member)
 
 
 def row_bytes(X: Any, i: int) -> bytes:

@@ -17,6 +17,7 @@ from adatron.operators.low_rank import LinearGram
 from adatron.operators.memory import available_memory
 from adatron.operators.protocol import GramOperator
 from adatron.operators.rows import RowGram
+from adatron.operators.tiles import whole_matrix
 
 __all__ = ["WHOLE_UP_TO", "Choice", "choose_operator", "choose_rows"]
 
@@ -54,8 +55,7 @@ def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: flo
     budget = _budget(cache_size)
     size = 8 * m * m
     if copies * size <= min(budget, _DENSE_AT_MOST):
-        values = np.asarray(kernel(X, X), dtype=np.float64)
-        gram = DenseGram(check_finite(values, None, None))
+        gram = DenseGram(check_finite(whole_matrix(kernel, X), None, None))
         return Choice(gram, f"dense: the {m} × {m} kernel matrix takes {_mb(size)}")
     kept = min(size, budget // (8 * m) * (8 * m))
     reason = f"blocked: rows of the {m} × {m} kernel matrix ({_mb(size)}) on demand, {_mb(kept)} of them kept"

@@ -58,7 +58,8 @@ def expand(
             part = slice(start, start + _ROWS)
             rows = tiles.prepared(X[part])
             for g, (first, last) in enumerate(pairwise(bounds.tolist())):
-                result[part, g] = tiles.times(rows, weights, first, last)
+                if last > first:
+                    result[part, g] = tiles.times(rows, weights, first, last)
 
         with one_blas_thread():
             in_parallel(work, range(0, len(result), _ROWS), usable_threads())

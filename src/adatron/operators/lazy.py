@@ -11,7 +11,7 @@ from adatron.kernels import Kernel
 from adatron.operators.finite import check_finite
 from adatron.operators.protocol import Rows
 from adatron.operators.rows import add_kept_rows
-from adatron.operators.tiles import as_dense, tile_evaluator, usable_form
+from adatron.operators.tiles import as_dense, usable_form, whole_matrix
 
 __all__ = ["LazyGram", "PartialMatrix", "row_of"]
 
@@ -133,9 +133,7 @@ class LazyGram:
     def _prepared(self) -> PartialMatrix:
         form = usable_form(self.kernel, self.X, np.float64)
         if form is None:
-            K = np.empty((self.m, self.m))
-            tile_evaluator(self.kernel, self.X, np.float64).fill(np.arange(self.m), None, K, 1)
-            return PartialMatrix.whole(check_finite(K, None, None))
+            return PartialMatrix.whole(check_finite(whole_matrix(self.kernel, self.X), None, None))
         X = as_dense(self.X)
         X = X - X.mean(axis=0) if form.moves_with_data else X
         numbers = np.array([form.scale, form.constant, form.degree], dtype=np.float64)

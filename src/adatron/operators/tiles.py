@@ -14,9 +14,9 @@ from scipy import sparse
 
 from adatron.compiled import compiled
 from adatron.kernels import Kernel, ProductForm, product_form
-from adatron.threads import in_parallel
+from adatron.threads import in_parallel, one_blas_thread, usable_threads
 
-__all__ = ["TileEvaluator", "as_dense", "tile_evaluator", "usable_form"]
+__all__ = ["TileEvaluator", "as_dense", "tile_evaluator", "usable_form", "whole_matrix"]
 
 _WIDTH = 512  # columns of a tile
 _ROWS = 64  # rows of a tile of sparse rows
@@ -91,14 +91,15 @@ class _DenseTiles(TileEvaluator):
 
     def _fill(self, left: np.ndarray, right: np.ndarray, out: np.ndarray, n_threads: int) -> None:
         left = self._left(left)
+        width = min(_WIDTH, max(64, len(right) // 8))  # some tiles for every thread
 
         def work(start: int) -> None:
-            tile = out[:, start : start + _WIDTH]
+            tile = out[:, start : start + width]
             with np.errstate(over="ignore", invalid="ignore"):  # whoever uses the values checks them
-                np.matmul(left, right[start : start + _WIDTH].T, out=tile)
+                np.matmul(left, right[start : start + width].T, out=tile)
                 self.form.finish(tile)
 
-        in_parallel(work, range(0, len(right), _WIDTH), n_threads)
+        in_parallel(work, range(0, len(right), width), n_threads)
 
 
 class _SparseTiles(TileEvaluator):
@@ -183,3 +184,12 @@ def _is_better_dense(X: Any, itemsize: int) -> bool:
     m, d = X.shape
     shares = np.bincount(X.indices, minlength=d) / m
     return _SPARSE_STEP * float(shares @ shares) > d and itemsize * m * d <= _DENSE_AT_MOST
+
+
+def whole_matrix(kernel: Kernel, X: Any) -> np.ndarray:
+    """The kernel matrix of the rows of `X` in float64, on all threads."""
+    m = X.shape[0]
+    K = np.empty((m, m))
+    with one_blas_thread():
+        tile_evaluator(kernel, X, np.float64).fill(np.arange(m), None, K, usable_threads())
+    return K

@@ -1,0 +1,175 @@
+"""`solver="auto"` on problems large enough for working sets: float32 rows, caches, sparse rows, threads."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.svm import SVC as SklearnSVC
+
+from adatron import SVC
+from adatron.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
+from adatron.operators import LazyGram, RowGram, choose_rows, expand
+from adatron.problems import classification
+from adatron.solving import certify
+from adatron.threads import in_parallel, usable_threads
+
+GAMMA = 0.1
+
+
+def rows(m, d=6, seed=0, noise=0.7):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d))
+    y = np.where(X[:, 0] * X[:, 1] + noise * rng.normal(size=m) > 0.0, 1, -1)
+    return X, y
+
+
+def exact_gap(model, X, y, C, gamma=GAMMA):
+    """Relative gap of a model from a float64 kernel matrix."""
+    alpha = np.zeros(len(y))
+    alpha[model.support_] = np.abs(model.dual_coef_[0])
+    gram = RowGram(Gaussian(gamma), X, 2**30, np.float64)
+    problem = classification(gram, y, np.full(len(y), C), bias=bool(model.fit_intercept))
+    return certify(problem, 0, alpha).gap
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+def test_gap_holds_in_float64(C, bias):
+    X, y = rows(5_600)
+    model = SVC(C=C, gamma=GAMMA, fit_intercept=bias).fit(X, y)
+    assert model.converged_
+    assert model._precision is np.float32
+    assert exact_gap(model, X, y, C) <= 1e-3
+
+
+def test_same_predictions_as_sklearn():
+    X, y = rows(6_000)
+    X_test, _ = rows(3_000, seed=1)
+    ours = SVC(gamma=GAMMA, tol=1e-4).fit(X, y)
+    theirs = SklearnSVC(gamma=GAMMA, tol=1e-5).fit(X, y)
+    assert np.mean(ours.predict(X_test) == theirs.predict(X_test)) >= 0.995
+    difference = ours.decision_function(X_test) - theirs.decision_function(X_test)
+    assert np.abs(difference).max() < 0.05
+
+
+@pytest.mark.parametrize(("C", "tol"), [(1.0, 1e-6), (1e4, 1e-3)])
+def test_goes_on_with_float64_where_float32_is_too_coarse(C, tol):
+    X, y = rows(5_200, d=4, noise=0.2)
+    model = SVC(C=C, gamma=GAMMA, tol=tol).fit(X, y)
+    assert model.converged_
+    assert exact_gap(model, X, y, C) <= tol
+    if tol < 1e-4:
+        assert model._precision is np.float64
+
+
+def test_small_cache_gives_the_same_model_and_says_what_it_keeps(capsys):
+    X, y = rows(5_200)
+    small = SVC(gamma=GAMMA, cache_size=25, verbose=1, tol=1e-6).fit(X, y)
+    said = capsys.readouterr().out
+    assert "rows: float32 rows of the 5200 × 5200 kernel matrix" in said
+    assert "up to 25.0 MB kept" in said
+    large = SVC(gamma=GAMMA, tol=1e-6).fit(X, y)
+    np.testing.assert_allclose(small.decision_function(X), large.decision_function(X), atol=5e-3)
+
+
+@pytest.mark.parametrize("m", [1_000, 3_000, 5_600])
+@pytest.mark.parametrize("density", [0.02, 0.3])
+def test_sparse_rows_train_the_same_model(m, density):
+    rng = np.random.default_rng(0)
+    S = sparse.random_array((m, 60), density=density, format="csr", rng=rng)
+    y = np.where(S @ rng.normal(size=60) + 0.01 * rng.normal(size=m) > 0.0, 1, -1)
+    thin, dense = SVC(gamma=1.0, tol=1e-6).fit(S, y), SVC(gamma=1.0, tol=1e-6).fit(S.toarray(), y)
+    difference = thin.decision_function(S) - dense.decision_function(S.toarray())
+    assert np.abs(difference).max() < 5e-3
+    assert thin.converged_
+
+
+def test_one_vs_rest_and_pairs_of_many_rows():
+    X, _ = rows(6_400)
+    y = np.argmax(X[:, :3], axis=1)
+    for multi_class in ("ovo", "ovr"):
+        model = SVC(gamma=GAMMA, multi_class=multi_class).fit(X, y)
+        assert model.converged_
+        assert model.duality_gap_ <= 1e-3
+        assert model.score(X, y) > 0.97
+
+
+def test_time_limit_ends_a_large_fit():
+    X, y = rows(20_000, d=20)
+    with pytest.warns(UserWarning, match="time_limit|did not converge"):
+        model = SVC(C=100.0, tol=1e-6, time_limit=0.3).fit(X, y)
+    assert model.status_ == "time_limit"
+    assert np.isfinite(model.decision_function(X[:10])).all()
+
+
+def test_warm_start_needs_fewer_rounds():
+    X, y = rows(5_600)
+    model = SVC(gamma=GAMMA, warm_start=True).fit(X, y)
+    first = int(model.n_iter_[0])
+    again = int(model.fit(X, y).n_iter_[0])
+    assert again < first
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(0.2), Linear(), Polynomial(3, 0.3, 1.0), Sigmoid(0.1, 0.2), Laplacian(0.3)]
+)
+@pytest.mark.parametrize("form", ["dense", "sparse", "wide"])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 2e-5)])
+def test_expansion_equals_the_kernel(kernel, form, dtype, tolerance):
+    rng = np.random.default_rng(0)
+    d = 2_000 if form == "wide" else 7
+    X, Z = (rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.3) / np.sqrt(d / 7) for n in (700, 90))
+    coefficients = rng.normal(size=(90, 3))
+    expected = kernel(X, Z) @ coefficients
+    wrap = np.asarray if form == "dense" else sparse.csr_array
+    result = expand(kernel, wrap(X), wrap(Z), coefficients, dtype)
+    np.testing.assert_allclose(result, expected, atol=tolerance * np.abs(expected).max())
+    parts = expand(kernel, wrap(X), wrap(Z), coefficients, dtype, groups=np.array([0, 30, 30, 90]))
+    np.testing.assert_allclose(parts.sum(axis=1), expected, atol=tolerance * np.abs(expected).max())
+
+
+def test_rows_that_were_not_used_for_longest_leave_the_cache():
+    X, _ = rows(3_000)
+    gram = RowGram(Gaussian(GAMMA), X, cache_bytes=0, dtype=np.float64)
+    assert gram.capacity == 1024
+    K = Gaussian(GAMMA)(X, X)
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        chosen, f = rng.choice(3_000, 900, replace=False), np.zeros(3_000)
+        weights = rng.normal(size=900)
+        gram.add_rows(chosen, weights, f)
+        np.testing.assert_allclose(f, K[chosen].T @ weights, atol=1e-9)
+        np.testing.assert_allclose(gram.block(chosen, chosen), K[np.ix_(chosen, chosen)], atol=1e-12)
+    assert (gram._slot >= 0).sum() <= 1024
+
+
+def test_lazy_matrix_evaluates_only_what_is_used():
+    X, y = rows(900)
+    gram = LazyGram(Gaussian(GAMMA), X)
+    gram.block(np.array([3, 5, 3]))
+    assert gram.partial.count[0] == 2
+    model_rows = SVC(gamma=GAMMA).fit(X, y).n_support_.sum()
+    assert model_rows < 900
+
+
+def test_choice_of_precision():
+    X, _ = rows(5_100)
+    assert choose_rows(Gaussian(GAMMA), X, "auto").gram.dtype == np.float32
+    assert choose_rows(Gaussian(GAMMA), X, "auto", precise=True).gram.dtype == np.float64
+    assert choose_rows(Gaussian(GAMMA), X[:5_000], "auto").gram.dtype == np.float64
+    assert choose_rows(Polynomial(9), 1e4 * X, "auto").gram.dtype == np.float64  # overflows float32
+    assert isinstance(choose_rows(Gaussian(GAMMA), X[:500], "auto").gram, LazyGram)
+
+
+def test_in_parallel_raises_what_a_thread_raises():
+    done = []
+
+    def work(item):
+        if item == 3:
+            raise ValueError("three")
+        done.append(item)
+
+    with pytest.raises(ValueError, match="three"):
+        in_parallel(work, range(100), n_threads=4)
+    assert 3 not in done
+    in_parallel(done.append, [], n_threads=2)
+    assert usable_threads() >= 1
