@@ -146,7 +146,7 @@ def test_lazy_matrix_evaluates_only_what_is_used():
     X, y = rows(900)
     gram = LazyGram(Gaussian(GAMMA), X)
     gram.block(np.array([3, 5, 3]))
-    assert gram.partial.count[0] == 2
+    assert gram.partial.filled[0] == 2
     model_rows = SVC(gamma=GAMMA).fit(X, y).n_support_.sum()
     assert model_rows < 900
 

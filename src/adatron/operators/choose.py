@@ -52,6 +52,8 @@ def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: flo
     m = X.shape[0]
     if (linear := _linear(kernel, X)) is not None:
         return linear
+    if product_form(kernel) is not None:
+        _check_norms(X)
     budget = _budget(cache_size)
     size = 8 * m * m
     if copies * size <= min(budget, _DENSE_AT_MOST):

@@ -27,7 +27,7 @@ class PartialMatrix(NamedTuple):
 
     K: np.ndarray  # (room, n): rows in the order of their evaluation
     place: np.ndarray  # (n,): where in K a row is, −1 if nowhere
-    count: np.ndarray  # (1,): how many are there
+    filled: np.ndarray  # (1,): how many are there
     columns: np.ndarray  # (d, n): the points as columns
     offsets: np.ndarray  # (n,): o
     function: int  # place in `_FUNCTIONS`
@@ -36,7 +36,7 @@ class PartialMatrix(NamedTuple):
     @property
     def is_full(self) -> bool:
         """Whether two more rows would have no room."""
-        return len(self.K) < len(self.place) and int(self.count[0]) + 2 > len(self.K)
+        return len(self.K) < len(self.place) and int(self.filled[0]) + 2 > len(self.K)
 
     @classmethod
     def whole(cls, K: np.ndarray) -> PartialMatrix:
@@ -49,7 +49,7 @@ class PartialMatrix(NamedTuple):
 def row_of(i, matrix):
     """Row i of a `PartialMatrix`, evaluated first if need be; there must be room."""
     if matrix.place[i] < 0:
-        row = matrix.K[matrix.count[0]]
+        row = matrix.K[matrix.filled[0]]
         offsets, columns, numbers = matrix.offsets, matrix.columns, matrix.numbers
         for j in range(len(row)):
             row[j] = offsets[i] + offsets[j] + numbers[1]
@@ -65,8 +65,8 @@ def row_of(i, matrix):
         elif matrix.function == 3:
             for j in range(len(row)):
                 row[j] = np.tanh(row[j])
-        matrix.place[i] = matrix.count[0]
-        matrix.count[0] += 1
+        matrix.place[i] = matrix.filled[0]
+        matrix.filled[0] += 1
     return matrix.K[matrix.place[i]]
 
 
@@ -146,7 +146,7 @@ class LazyGram:
         """Twice the room for rows, or as much as asked for."""
         old = self.partial
         K = np.empty((min(self.m, max(room, 2 * len(old.K))), self.m))
-        K[: old.count[0]] = old.K[: old.count[0]]
+        K[: old.filled[0]] = old.K[: old.filled[0]]
         self._partial = old._replace(K=K)
         return self._partial
 
@@ -159,7 +159,7 @@ class LazyGram:
         partial = self.partial
         missing = rows[partial.place[rows] < 0]
         if len(missing):
-            needed = int(partial.count[0]) + len(missing)
+            needed = int(partial.filled[0]) + len(missing)
             partial = partial if needed <= len(partial.K) else self.grow(needed)
             _evaluate(missing, partial)
             check_finite(partial.K[partial.place[missing]], missing, None)

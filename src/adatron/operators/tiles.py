@@ -19,6 +19,7 @@ from adatron.threads import in_parallel, one_blas_thread, usable_threads
 __all__ = ["TileEvaluator", "as_dense", "tile_evaluator", "usable_form", "whole_matrix"]
 
 _WIDTH = 512  # columns of a tile
+_ONE_TILE = 1_000  # rows up to which a matrix is evaluated at once
 _ROWS = 64  # rows of a tile of sparse rows
 _SPARSE_STEP = 30.0  # cost of one scattered multiply-add, in multiply-adds of a matrix product
 _DIGITS_TO_LOSE = 0.4  # part of the digits of an exponent that cancellation may take
@@ -189,6 +190,9 @@ def _is_better_dense(X: Any, itemsize: int) -> bool:
 def whole_matrix(kernel: Kernel, X: Any) -> np.ndarray:
     """The kernel matrix of the rows of `X` in float64, on all threads."""
     m = X.shape[0]
+    if m <= _ONE_TILE:
+        with one_blas_thread():
+            return np.asarray(kernel(X, X), dtype=np.float64)
     K = np.empty((m, m))
     with one_blas_thread():
         tile_evaluator(kernel, X, np.float64).fill(np.arange(m), None, K, usable_threads())

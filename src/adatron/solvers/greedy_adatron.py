@@ -22,7 +22,7 @@ Steps 2 to 4 touch few rows of the kernel matrix, so most of it is never evaluat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class GreedyAdatron:
             )
             if not matrix.is_full or steps == _STEPS:
                 break
-            matrix = gram.grow()
+            matrix = cast(Any, gram).grow()
         step = y[rows] * (moved - alpha[rows])
         changed = step != 0.0
         if whole:

@@ -88,7 +88,7 @@ def single_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
 @compiled_part
 def _is_short_of(rows, matrix):
     """Whether there is no room for so many rows more."""
-    return len(matrix.K) < len(matrix.place) and matrix.count[0] + rows > len(matrix.K)
+    return len(matrix.K) < len(matrix.place) and matrix.filled[0] + rows > len(matrix.K)
 
 
 @compiled_part
