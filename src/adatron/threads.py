@@ -42,6 +42,7 @@ def one_blas_thread() -> Iterator[None]:
     with _lock:
         if _holders == 0:
             _threads = _blas_threads()
+            _take_control()
             _limit = _controller.limit(limits=1, user_api="blas")
         _holders += 1
     try:
@@ -50,7 +51,15 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _holders -= 1
             if _holders == 0:
+                _take_control()
                 _limit.restore_original_limits()
+                _take_control()
+
+
+def _take_control() -> None:
+    """Let this thread set limits, which threadpoolctl from 3.8 leaves to the thread that did so first."""
+    for library in _controller.lib_controllers:
+        getattr(library, "clear_controlling_thread", lambda force: None)(force=True)
 
 
 def usable_threads() -> int:

@@ -114,7 +114,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             _warn_unless_converged(self)
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
-        with unfitted_on_error(self, BaseException):  # Ctrl-C before the first epoch: nothing to keep yet
+        # Ctrl-C before the first epoch: nothing to keep yet. One BLAS thread: γ, and with it every bit of
+        # the model, must not depend on how many threads other fits leave.
+        with unfitted_on_error(self, BaseException), one_blas_thread():
             return self._plan(X, y, sample_weight)
 
     def _store(self, plan: FitPlan) -> None:
