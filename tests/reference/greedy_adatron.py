@@ -136,7 +136,7 @@ def rounds(K, y, upper, n_rounds, size=1024, bias=True):
         members = range(m) if m <= 2 * size else working_set(size, rise, fall, members)
         inner = {i: v[i] - middle for i in members}
         steps = pair_steps if bias else single_steps
-        steps(K, y, alpha, bounds, inner, members, 0.1 * violation)
+        steps(K, y, alpha, bounds, inner, members, (0.01 if m <= 2 * size else 0.1) * violation)
         f = outputs(K, y, alpha)
         free = [y[i] - f[i] for i in range(m) if 0.0 < alpha[i] < bounds[i]]
         yield alpha.copy(), (sum(free) / len(free) if free else middle) if bias else 0.0

@@ -23,6 +23,7 @@ __all__ = ["WHOLE_UP_TO", "Choice", "choose_operator", "choose_rows"]
 
 WHOLE_UP_TO = 2_000  # points up to which a working-set method has the whole matrix
 _SINGLE_FROM = 5_000  # points above which float32 rows are used
+_AUTO_AT_MOST = 3 * 2**30  # bytes of kernel values unless the user allows more
 _LARGE = 1e30  # kernel values beyond, or below its inverse, are left to float64
 
 _NARROW = 0.25  # features per row up to which products with X cost less than with the matrix
@@ -45,7 +46,7 @@ def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: flo
     kernel : Kernel
     X : array or CSR matrix, shape (m, d)
     cache_size : float or "auto"
-        Memory for kernel values in MB; "auto" takes up to half of what is available.
+        Memory for kernel values in MB; "auto" is half of what is available, at most 3 GB.
     copies : float
         How many matrices of this size there will be once the caller has restricted a dense one.
     """
@@ -79,7 +80,7 @@ def choose_rows(
     kernel : Kernel
     X : array or CSR matrix, shape (m, d)
     cache_size : float or "auto"
-        Memory for kernel values in MB; "auto" takes up to half of what is available.
+        Memory for kernel values in MB; "auto" is half of what is available, at most 3 GB.
     precise : bool
         Whether only float64 will do.
     bytes_at_most : int, optional
@@ -128,7 +129,9 @@ def _fits_single(kernel: Kernel, X: Any) -> bool:
 
 def _budget(cache_size: float | str) -> int:
     free = available_memory()
-    return free // 2 if cache_size == "auto" else min(int(float(cache_size) * 2**20), free)
+    if cache_size == "auto":
+        return min(free // 2, _AUTO_AT_MOST)
+    return min(int(float(cache_size) * 2**20), free)
 
 
 def _mb(size: int) -> str:

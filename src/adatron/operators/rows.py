@@ -121,9 +121,10 @@ class RowGram:
 
         in_parallel(work, range(0, len(known), _SAMPLE), self.n_threads)
         new = np.flatnonzero(~cached)
-        if cols is rows:  # K is symmetric: what is known of cached rows is known of these columns
-            out[np.ix_(new, known)] = out[np.ix_(known, new)].T
-            out[np.ix_(new, new)] = self.block(rows[new], rows[new])
+        if cols is rows and len(new):  # K is symmetric: what is known of cached rows is known of columns
+            among = self.block(rows[new], rows[new])
+            parts = [(k, min(k + _SAMPLE, len(new))) for k in range(0, len(new), _SAMPLE)]
+            in_parallel(lambda part: _complete(out, known, new, among, *part), parts, self.n_threads)
         elif len(new):
             out[new] = self.block(rows[new], cols)
         return out
@@ -200,6 +201,17 @@ def _gather(kept, slots, cols, out, places):
         row, target = kept[slots[k]], out[places[k]]
         for j in range(len(cols)):
             target[j] = row[cols[j]]
+
+
+@compiled
+def _complete(out, known, new, among, first, last):
+    """Fill the new rows of a symmetric block from its known rows and the values among the new ones."""
+    for k in range(first, last):
+        target = out[new[k]]
+        for j in range(len(known)):
+            target[known[j]] = out[known[j], new[k]]
+        for j in range(len(new)):
+            target[new[j]] = among[k, j]
 
 
 def _chunks(indices: np.ndarray, size: int = _CHUNK) -> Iterator[np.ndarray]:

@@ -7,7 +7,8 @@ An epoch is one round. With ``v_i = y_i p_i − f_i`` a multiplier may *rise* (`
    without a bias), and as violation of a point its distance beyond b;
 2. chooses a working set: the worst half of the last one, filled up with the worst violators of both
    kinds (only new violators would make the same few points come and go for ever);
-3. takes greedy steps in the working set until its violation is a tenth of the round's. Without a bias
+3. takes greedy steps in the working set until its violation is a tenth of the round's (a hundredth if
+   the set is all points). Without a bias
    a step is the Adatron's, ``y_i α_i ← clip(y_i α_i + v_i/K_ii)``, of the point with the largest gain
    ``v_i²/K_ii``. With one it moves a pair, so that yᵀα stays: the point i that may rise with the
    largest v, and the j that may fall with the largest gain ``(v_i − v_j)²/(K_ii + K_jj − 2K_ij)``;
@@ -35,6 +36,7 @@ from adatron.solvers.greedy_steps import pair_steps, single_steps
 __all__ = ["GreedyAdatron", "GreedyState", "working_set"]
 
 _INNER = 0.1  # violation of the working set at which a round ends, relative to that of all points
+_INNER_OF_ALL = 0.01  # the same when the working set is all points
 _NOISE = 1e-6  # of the largest violation: smaller differences may be rounding, and count as none
 _FIRST_BOUND = 100.0  # in units of 1/K_ii
 _FACTOR = 10.0
@@ -98,10 +100,9 @@ class GreedyAdatron:
         inner, moved = (v[rows] - middle).astype(matrix.K.dtype), alpha[rows]
         diagonal = problem.diagonal[rows].astype(matrix.K.dtype)
         take_steps, steps = pair_steps if has_bias else single_steps, 0
+        goal = violation * (_INNER_OF_ALL if whole else _INNER)
         while True:
-            steps += take_steps(
-                matrix, diagonal, inner, y[rows], moved, upper[rows], _INNER * violation, _STEPS - steps
-            )
+            steps += take_steps(matrix, diagonal, inner, y[rows], moved, upper[rows], goal, _STEPS - steps)
             if not matrix.is_full or steps == _STEPS:
                 break
             matrix = cast(Any, gram).grow()

@@ -10,7 +10,7 @@ import numpy as np
 
 from adatron.problems import DualProblem
 from adatron.solvers import Pause, Solver, take_columns
-from adatron.solving.certificate import Certificate, certify, is_single, measure_gap
+from adatron.solving.certificate import Certificate, certify, estimated_gap, is_single
 from adatron.solving.finish import exact_finish
 from adatron.solving.records import EpochRecord, History, measure
 from adatron.solving.solution import DualSolution
@@ -74,6 +74,7 @@ class Run:
         self._finished: list[Certificate | None] = [None] * problem.n_columns
         self._pause: Pause = lambda: None
         self.state = solver.init(problem, alpha)
+        self._is_greedy = hasattr(self.state, "stalled")  # few epochs, each worth a look
 
     def advance(self, pause: Pause) -> list[EpochRecord]:
         """One epoch of every live column; columns that have ended leave."""
@@ -91,7 +92,8 @@ class Run:
         ):
             self._pause = pause
             self._check(records)
-            self._next_check = min([self.epoch + max(1, self.epoch // 10), *self._eager_at[:1]])
+            wait = 1 if self._is_greedy else max(1, self.epoch // 10)
+            self._next_check = min([self.epoch + wait, *self._eager_at[:1]])
         return records
 
     def _flagged(self, name: str, place: int | None = None) -> bool:
@@ -168,8 +170,13 @@ class Run:
                 return Status.INDEFINITE_KERNEL, best
             verdict = self._judge_margin(column, best, self._finish_if_hard(column, best.alpha))
             return verdict if verdict and verdict[0] is Status.NOT_SEPARABLE else (Status.DIVERGED, best)
-        if self._is_far(place, column):
+        is_near = self._is_near(place, column)
+        if is_near is False:
             return None
+        if is_near and not is_single(self.problem.gram):  # then the finish is likely to have the last word
+            finished = self._finish(column, alpha)
+            if finished is not None and finished.gap <= self.tol and self.tol >= np.finfo(float).eps:
+                return Status.CONVERGED, finished
         certificate = certify(self.problem, column, alpha)
         if is_single(self.problem.gram):
             return self._judge_single(certificate)
@@ -192,14 +199,14 @@ class Run:
             ] or certificate
         return verdict
 
-    def _is_far(self, place: int, column: int) -> bool:
-        """Whether the solver's own outputs show a gap so large that a certificate is not worth its rows."""
-        goal = max(self.tol, _SINGLE_GAP) if is_single(self.problem.gram) else self._finish_below[column]
+    def _is_near(self, place: int, column: int) -> bool | None:
+        """Whether the solver's own outputs show a gap worth a certificate; None where only that can tell."""
         ended = self._flagged("stalled", place) or self.epoch >= self.max_iter
-        if ended or not hasattr(self.problem.gram, "keep") or np.isinf(self.problem.upper[:, column]).any():
-            return False
+        if ended or not self._is_greedy or np.isinf(self.problem.upper[:, column]).any():
+            return None
+        goal = max(self.tol, _SINGLE_GAP) if is_single(self.problem.gram) else self._finish_below[column]
         alpha, f = self.state.alpha[:, place], self.state.f[:, place]
-        return measure_gap(self.problem, column, alpha, f, float(self.state.bias[place])).gap > goal
+        return estimated_gap(self.problem, column, alpha, f) <= goal
 
     def _judge_single(self, certificate: Certificate) -> tuple[Status, Certificate] | None:
         """A gap reached with float32 kernel values; if they are too coarse for tol, go on with float64."""
