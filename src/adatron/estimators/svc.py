@@ -66,7 +66,7 @@ default="rbf"
     tol : float, default=1e-3
         Relative duality gap at which the fit ends.
     cache_size : float or "auto", default="auto"
-        Memory for kernel values in MB; "auto" takes up to half of what is free.
+        Memory for kernel values in MB; "auto" is half of what is free, at most 3 GB.
     class_weight : dict or "balanced", default=None
     verbose : bool or int, default=False
     max_iter : int, default=-1
@@ -79,9 +79,11 @@ default="rbf"
         Whether a bias is fitted.
     solver : {"auto", "adatron", "adatron-secant", "multiplicative", "m3", "munk", "rho"} or Solver, \
 default="auto"
-        "adatron" is Kernel-Adatron ("adatron-secant" searches the bias as its document does);
-        "multiplicative" updates all multipliers at once; "m3" and "munk" (kernels K >= 0) do so without
-        a rate, and without a bias; "rho" is the ρ-SVM with an adaptive rate: hard margin, no bias.
+        "auto" is the fast path, Kernel-Adatron on working sets, whose epochs are rounds; above 5,000 rows
+        it uses float32 kernel values while the gap allows. "adatron" is Kernel-Adatron as published
+        ("adatron-secant" searches the bias as its document does); "multiplicative" updates all
+        multipliers at once; "m3" and "munk" (kernels K >= 0) do so without a rate, and without a bias;
+        "rho" is the ρ-SVM with an adaptive rate: hard margin, no bias.
     learning_rate : "auto" or float, default="auto"
         The rate η of "adatron" ("auto": 1/K_ii for each point) or "multiplicative" ("auto": halved as
         often as need be).
@@ -97,7 +99,8 @@ default="auto"
     warm_start : bool, default=False
         Start from the multipliers of the previous fit, if that had as many rows and classes.
     n_jobs : int, default=None
-        Threads over which one-vs-one problems are spread.
+        Threads over which one-vs-one problems are spread. Kernel values are always evaluated on as many
+        threads as BLAS may use (``OPENBLAS_NUM_THREADS``, `threadpoolctl`).
 
     Attributes
     ----------
