@@ -133,9 +133,11 @@ def test_rows_that_were_not_used_for_longest_leave_the_cache():
     assert gram.capacity == 1024
     K = Gaussian(GAMMA)(X, X)
     rng = np.random.default_rng(0)
-    for _ in range(6):
-        chosen, f = rng.choice(3_000, 900, replace=False), np.zeros(3_000)
-        weights = rng.normal(size=900)
+    recent = np.arange(0)
+    for count in (900, 900, 40, 1024, 7, 60, 1000, 90, 30, 500):
+        new = rng.choice(3_000, count, replace=False)
+        chosen, f = np.unique(np.concatenate([recent, new]))[-1024:], np.zeros(3_000)
+        recent, weights = chosen[::2], rng.normal(size=len(chosen))
         gram.add_rows(chosen, weights, f)
         np.testing.assert_allclose(f, K[chosen].T @ weights, atol=1e-9)
         np.testing.assert_allclose(gram.block(chosen, chosen), K[np.ix_(chosen, chosen)], atol=1e-12)

@@ -158,6 +158,7 @@ class RowGram:
         if self._used + n <= self.capacity:
             self._used += n
             return np.arange(self._used - n, self._used)
+        self._used = self.capacity  # from now on by age alone: a slot beyond may hold a row of this request
         return np.sort(np.argpartition(self._last_use, n - 1)[:n])
 
     def _evaluate(self, rows: np.ndarray, slots: np.ndarray) -> None:

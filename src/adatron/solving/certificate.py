@@ -50,14 +50,24 @@ class Certificate:
     primal: float
     dual: float
     margin_interval: tuple[float, float]
+    rounding: float = 0.0  # part of the gap that only allows for float32 kernel values
 
 
-def certify(problem: DualProblem, column: int, alpha: np.ndarray) -> Certificate:
-    """Make α feasible, recompute its outputs from the kernel and measure the gap."""
+def certify(
+    problem: DualProblem, column: int, alpha: np.ndarray, outputs: np.ndarray | None = None
+) -> Certificate:
+    """Make α feasible, recompute its outputs from the kernel and measure the gap.
+
+    With float32 kernel values, `outputs` that belong to α save a pass over all of them: a sample of
+    them is recomputed in float64, and what that finds is added to the gap.
+    """
     y, upper = problem.y[:, column], problem.upper[:, column]
-    alpha = make_feasible(np.asarray(alpha, dtype=np.float64), y, upper, problem.has_bias)
-    f = problem.gram.matmul((y * alpha)[:, None])[:, 0]
-    certificate = measure_gap(problem, column, alpha, f)
+    feasible = make_feasible(np.asarray(alpha, dtype=np.float64), y, upper, problem.has_bias)
+    if outputs is None or not is_single(problem.gram):
+        f = problem.gram.matmul((y * feasible)[:, None])[:, 0]
+    else:
+        f = outputs + problem.gram.matmul((y * (feasible - alpha))[:, None])[:, 0]
+    certificate = measure_gap(problem, column, feasible, f)
     return _allow_for_rounding(problem, column, certificate) if is_single(problem.gram) else certificate
 
 
@@ -80,7 +90,8 @@ def _allow_for_rounding(problem: DualProblem, column: int, certificate: Certific
     weights = np.where(slack > 0.0, upper - certificate.alpha, certificate.alpha)
     weights = np.where(np.abs(slack) <= 3.0 * errors.max(), upper, weights)
     size = max(abs(certificate.primal), abs(certificate.dual), 1e-300)
-    return replace(certificate, gap=certificate.gap + float(weights.sum() * errors.mean()) / size)
+    rounding = float(weights.sum() * errors.mean()) / size
+    return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
 
 
 def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, has_bias: bool) -> np.ndarray:

@@ -105,7 +105,9 @@ class Run:
         """End the live columns as they are."""
         for place, column in enumerate(self.live.tolist()):
             if self.solutions[column] is None:
-                certificate = certify(self.problem, column, self.state.alpha[:, place])
+                certificate = certify(
+                    self.problem, column, self.state.alpha[:, place], self.state.f[:, place]
+                )
                 self._close(column, self._status_at(status, certificate), certificate)
         self._leave(np.zeros(len(self.live), dtype=bool))
 
@@ -119,7 +121,9 @@ class Run:
         current = list(self.solutions)
         for place, column in enumerate(self.live.tolist()):
             if current[column] is None:
-                certificate = certify(self.problem, column, self.state.alpha[:, place])
+                certificate = certify(
+                    self.problem, column, self.state.alpha[:, place], self.state.f[:, place]
+                )
                 current[column] = self._solution(column, Status.STOPPED, certificate)
         return [solution for solution in current if solution is not None]
 
@@ -177,9 +181,9 @@ class Run:
             finished = self._finish(column, alpha)
             if finished is not None and finished.gap <= self.tol and self.tol >= np.finfo(float).eps:
                 return Status.CONVERGED, finished
-        certificate = certify(self.problem, column, alpha)
+        certificate = certify(self.problem, column, alpha, self.state.f[:, place])
         if is_single(self.problem.gram):
-            return self._judge_single(certificate)
+            return self._judge_single(place, certificate)
         if self.indefinite:
             self._keep_best(column, certificate)
             ended = violation <= self.tol or self.epoch >= min(self.max_iter, _INDEFINITE_EPOCHS)
@@ -208,12 +212,14 @@ class Run:
         alpha, f = self.state.alpha[:, place], self.state.f[:, place]
         return estimated_gap(self.problem, column, alpha, f) <= goal
 
-    def _judge_single(self, certificate: Certificate) -> tuple[Status, Certificate] | None:
+    def _judge_single(self, place: int, certificate: Certificate) -> tuple[Status, Certificate] | None:
         """A gap reached with float32 kernel values; if they are too coarse for tol, go on with float64."""
         if certificate.gap <= self.tol:
             return Status.CONVERGED, certificate
         if self.epoch >= self.max_iter:
             return Status.MAX_ITER, certificate
+        if certificate.rounding <= 0.5 * self.tol >= _SINGLE_GAP and not self._flagged("stalled", place):
+            return None  # fine enough: a few more rounds
         gram: Any = self.problem.gram
         self.problem = replace(self.problem, gram=gram.exact())
         self._live_problem = self.problem.columns(self.live)
