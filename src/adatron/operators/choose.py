@@ -24,6 +24,8 @@ __all__ = ["WHOLE_UP_TO", "Choice", "choose_operator", "choose_rows"]
 WHOLE_UP_TO = 2_000  # points up to which a working-set method has the whole matrix
 _SINGLE_FROM = 5_000  # points above which float32 rows are used
 _AUTO_AT_MOST = 3 * 2**30  # bytes of kernel values unless the user allows more
+_NARROW_ROWS = 64  # features up to which rows of the matrix are evaluated faster than fresh memory is had
+_NARROW_AT_MOST = 2**29  # bytes kept of them, enough for the rows that are used again and again
 _LARGE = 1e30  # kernel values beyond, or below its inverse, are left to float64
 
 _NARROW = 0.25  # features per row up to which products with X cost less than with the matrix
@@ -92,6 +94,8 @@ def choose_rows(
     if product_form(kernel) is not None:
         _check_norms(X)
     budget = _budget(cache_size) if bytes_at_most is None else bytes_at_most
+    if cache_size == "auto" and X.shape[1] <= _NARROW_ROWS:
+        budget = min(budget, _NARROW_AT_MOST)
     if 8 * m * m <= min(budget, 8 * WHOLE_UP_TO**2):
         return Choice(LazyGram(kernel, X), f"lazy: the {m} × {m} kernel matrix takes up to {_mb(8 * m * m)}")
     dtype = np.float64 if precise or m <= _SINGLE_FROM or not _fits_single(kernel, X) else np.float32
