@@ -202,9 +202,3 @@ def leaks(n_fits):
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
 def test_R13_many_fits_leak_nothing():
     assert leaks(300) < 1.05
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
-def test_R13_ten_thousand_fits_leak_nothing(request):
-    assert leaks(10_000) < 1.05
