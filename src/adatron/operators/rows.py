@@ -55,6 +55,7 @@ class RowGram:
         """Forget all rows and what evaluates them; both come back when needed."""
         self._tiles: TileEvaluator | None = None
         self._kept: np.ndarray | None = None
+        self._spare: Any = None  # for rows whose slots are not side by side
         self._slot = np.full(self.m, -1)
         self._owner = np.full(self.capacity, -1)
         self._last_use = np.zeros(self.capacity, dtype=np.int64)
@@ -167,7 +168,9 @@ class RowGram:
         gone = self._owner[slots]
         self._slot[gone[gone >= 0]] = -1
         together = slots[-1] - slots[0] == len(slots) - 1
-        out = self._kept[slots[0] : slots[-1] + 1] if together else np.empty((len(rows), self.m), self.dtype)
+        if not together and self._spare is None:
+            self._spare = np.empty((min(_CHUNK, self.capacity), self.m), dtype=self.dtype)
+        out = self._kept[slots[0] : slots[-1] + 1] if together else self._spare[: len(rows)]
         self.tiles.fill(rows, None, out, self.n_threads)
         if not together:
             self._kept[slots] = out
