@@ -129,7 +129,7 @@ def test_expansion_equals_the_kernel(kernel, form, dtype, tolerance):
 
 def test_rows_that_were_not_used_for_longest_leave_the_cache():
     X, _ = rows(3_000)
-    gram = RowGram(Gaussian(GAMMA), X, cache_bytes=0, dtype=np.float64)
+    gram = RowGram(Gaussian(GAMMA), X, cache_bytes=8 * 3_000 * 1024, dtype=np.float64)
     assert gram.capacity == 1024
     K = Gaussian(GAMMA)(X, X)
     rng = np.random.default_rng(0)
@@ -142,6 +142,25 @@ def test_rows_that_were_not_used_for_longest_leave_the_cache():
         np.testing.assert_allclose(f, K[chosen].T @ weights, atol=1e-9)
         np.testing.assert_allclose(gram.block(chosen, chosen), K[np.ix_(chosen, chosen)], atol=1e-12)
     assert (gram._slot >= 0).sum() <= 1024
+
+
+def test_rows_of_one_request_do_not_push_each_other_out():
+    X, _ = rows(3_000)
+    gram = RowGram(Gaussian(GAMMA), X, cache_bytes=8 * 3_000 * 1024, dtype=np.float64)
+    for start, stop in ((0, 256), (256, 512), (512, 768), (768, 900)):
+        gram.keep(np.arange(start, stop))
+    gram.keep(np.arange(1_000, 1_200))  # more than the 124 slots that were never used
+    together = np.concatenate([np.arange(1_000, 1_200), np.arange(2_000, 2_050)])
+    np.testing.assert_array_equal(gram._owner[gram.keep(together)], together)
+
+
+def test_cache_stays_within_its_bound():
+    X, _ = rows(5_200)
+    gram = RowGram(Gaussian(GAMMA), X, cache_bytes=4 * 5_200 * 200)
+    rng = np.random.default_rng(0)
+    for count in (180, 33, 90, 7, 150):  # slots side by side at first, scattered later
+        gram.add_rows(rng.choice(5_200, count, replace=False), np.ones(count), np.zeros(5_200))
+    assert gram._kept.nbytes + gram._spare.nbytes <= 1.25 * 4 * 5_200 * 200
 
 
 def test_lazy_matrix_evaluates_only_what_is_used():

@@ -19,9 +19,9 @@ from adatron.operators.protocol import GramOperator
 from adatron.operators.rows import RowGram
 from adatron.operators.tiles import whole_matrix
 
-__all__ = ["WHOLE_UP_TO", "Choice", "choose_operator", "choose_rows"]
+__all__ = ["Choice", "choose_operator", "choose_rows"]
 
-WHOLE_UP_TO = 2_000  # points up to which a working-set method has the whole matrix
+_WHOLE_UP_TO = 2_000  # points up to which a working-set method has the whole matrix
 _SINGLE_FROM = 5_000  # points above which float32 rows are used
 _AUTO_AT_MOST = 3 * 2**30  # bytes of kernel values unless the user allows more
 _NARROW_ROWS = 384  # features up to which evaluating a row again costs no more than fresh memory for it
@@ -53,10 +53,8 @@ def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: flo
         How many matrices of this size there will be once the caller has restricted a dense one.
     """
     m = X.shape[0]
-    if (linear := _linear(kernel, X)) is not None:
+    if (linear := _linear_or_checked(kernel, X)) is not None:
         return linear
-    if product_form(kernel) is not None:
-        _check_norms(X)
     budget = _budget(cache_size)
     size = 8 * m * m
     if copies * size <= min(budget, _DENSE_AT_MOST):
@@ -89,14 +87,12 @@ def choose_rows(
         In place of `cache_size`, when that has been looked at already.
     """
     m = X.shape[0]
-    if (linear := _linear(kernel, X)) is not None:
+    if (linear := _linear_or_checked(kernel, X)) is not None:
         return linear
-    if product_form(kernel) is not None:
-        _check_norms(X)
     budget = _budget(cache_size) if bytes_at_most is None else bytes_at_most
     if cache_size == "auto" and X.shape[1] <= _NARROW_ROWS:
         budget = min(budget, _NARROW_AT_MOST)
-    if 8 * m * m <= min(budget, 8 * WHOLE_UP_TO**2):
+    if 8 * m * m <= min(budget, 8 * _WHOLE_UP_TO**2):
         return Choice(LazyGram(kernel, X), f"lazy: the {m} × {m} kernel matrix takes up to {_mb(8 * m * m)}")
     dtype = np.float64 if precise or m <= _SINGLE_FROM or not _fits_single(kernel, X) else np.float32
     gram = RowGram(kernel, X, budget, dtype)
@@ -108,12 +104,13 @@ def choose_rows(
     return Choice(gram, reason)
 
 
-def _linear(kernel: Kernel, X: Any) -> Choice | None:
-    """The linear kernel of narrow data, of which the rows are a factor."""
+def _linear_or_checked(kernel: Kernel, X: Any) -> Choice | None:
+    """The linear kernel of narrow data, of which the rows are a factor; rows that overflow are reported."""
+    if product_form(kernel) is not None:
+        _check_norms(X)
     m, d = X.shape
     if not isinstance(kernel, Linear) or sparse.issparse(X) or d > m * _NARROW:
         return None
-    _check_norms(X)
     return Choice(LinearGram(X), f"linear: the rows themselves, {m} × {d}, are a factor of the matrix")
 
 

@@ -17,6 +17,7 @@ from adatron.threads import in_parallel, usable_threads
 __all__ = ["RowGram", "add_kept_rows"]
 
 _CHUNK = 1024  # rows evaluated at a time, enough for a fast product
+_FEWEST = 64  # rows kept however small the cache
 _SAMPLE = 32  # rows of a spot check at a time
 _STRETCH = 4096  # outputs updated at a time, so that they stay in cache
 
@@ -47,7 +48,8 @@ class RowGram:
     def __init__(self, kernel: Kernel, X: Any, cache_bytes: int, dtype: Any = np.float32) -> None:
         self.kernel, self.X, self.m = kernel, X, X.shape[0]
         self.dtype, self.cache_bytes = np.dtype(dtype), int(cache_bytes)
-        self.capacity = min(self.m, max(_CHUNK, self.cache_bytes // (self.dtype.itemsize * self.m)))
+        self.capacity = min(self.m, max(_FEWEST, self.cache_bytes // (self.dtype.itemsize * self.m)))
+        self.at_once = max(1, min(_CHUNK, self.capacity // 4))  # rows asked for, and held aside, at a time
         self.n_threads = usable_threads()
         self.release()
 
@@ -132,7 +134,7 @@ class RowGram:
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
         result = np.zeros((self.m, V.shape[1]), order="F")
-        for rows in _chunks(np.flatnonzero(np.any(V != 0.0, axis=1))):
+        for rows in _chunks(np.flatnonzero(np.any(V != 0.0, axis=1)), self.at_once):
             slots = self.keep(rows)
             for b in range(V.shape[1]):
                 self._add(slots, np.ascontiguousarray(V[rows, b]), result[:, b])
@@ -140,17 +142,18 @@ class RowGram:
 
     def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
         """``f += Σ weights_k K[rows_k]``."""
-        for part in _chunks(np.arange(len(rows))):
+        for part in _chunks(np.arange(len(rows)), self.at_once):
             self._add(self.keep(rows[part]), weights[part], f)
 
     def keep(self, rows: np.ndarray) -> np.ndarray:
-        """Slots of the cache that hold some rows, at most as many as there are slots."""
+        """Slots of the cache that hold some rows, at most `at_once` of them."""
         self._clock += 1
         present = self._slot[rows] >= 0
         self._last_use[self._slot[rows[present]]] = self._clock
-        for part in _chunks(rows[~present]):
-            slots = self._slots_for(len(part))
-            self._evaluate(part, slots)
+        missing = rows[~present]
+        if len(missing):
+            slots = self._slots_for(len(missing))
+            self._evaluate(missing, slots)
             self._last_use[slots] = self._clock
         return self._slot[rows]
 
@@ -169,7 +172,7 @@ class RowGram:
         self._slot[gone[gone >= 0]] = -1
         together = slots[-1] - slots[0] == len(slots) - 1
         if not together and self._spare is None:
-            self._spare = np.empty((min(_CHUNK, self.capacity), self.m), dtype=self.dtype)
+            self._spare = np.empty((self.at_once, self.m), dtype=self.dtype)
         out = self._kept[slots[0] : slots[-1] + 1] if together else self._spare[: len(rows)]
         self.tiles.fill(rows, None, out, self.n_threads)
         if not together:
