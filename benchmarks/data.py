@@ -9,25 +9,27 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_svmlight_file, make_classification
 
-__all__ = ["SETS", "load"]
+__all__ = ["SETS", "load", "load_root", "svmlight", "usps_digits"]
 
 
-def _root():
+def load_root():
+    """The directory with the data sets."""
     if "ADATRON_DATA" not in os.environ:
         raise SystemExit("set ADATRON_DATA to the directory with the data sets")
     return Path(os.environ["ADATRON_DATA"])
 
 
-def _svmlight(name, n_features):
-    with lzma.open(_root() / "libsvm" / f"{name}.xz", "rb") as file:
+def svmlight(name, n_features):
+    """Rows and labels ±1 of one of the LIBSVM files."""
+    with lzma.open(load_root() / "libsvm" / f"{name}.xz", "rb") as file:
         X, y = load_svmlight_file(file, n_features=n_features)
     return X.toarray(), np.where(y > 0, 1, -1)
 
 
 def _images(part):
-    with gzip.open(_root() / "mnist" / f"{part}-images-idx3-ubyte.gz") as file:
+    with gzip.open(load_root() / "mnist" / f"{part}-images-idx3-ubyte.gz") as file:
         X = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784) / 255.0
-    with gzip.open(_root() / "mnist" / f"{part}-labels-idx1-ubyte.gz") as file:
+    with gzip.open(load_root() / "mnist" / f"{part}-labels-idx1-ubyte.gz") as file:
         y = np.frombuffer(file.read(), np.uint8, offset=8)
     return X, np.where(y < 5, 1, -1)
 
@@ -42,24 +44,30 @@ def classification(n=10_000):
     return X[:n], y[:n], X[n:], y[n:], _scale_gamma(X[:n])
 
 
-def usps():
+def usps_digits():
+    """Rows and the ten digits, for training and testing."""
     parts = []
     for part in ("train", "test"):
-        table = np.loadtxt(_root() / "usps" / f"zip.{part}.xz")
-        parts += [table[:, 1:], np.where(table[:, 0] < 5, 1, -1)]
-    return *parts, 1.0 / 128.0
+        table = np.loadtxt(load_root() / "usps" / f"zip.{part}.xz")
+        parts += [table[:, 1:], table[:, 0].astype(int)]
+    return parts
+
+
+def usps():
+    X, y, X_test, y_test = usps_digits()
+    return X, np.where(y < 5, 1, -1), X_test, np.where(y_test < 5, 1, -1), 1.0 / 128.0
 
 
 def a9a():
-    return *_svmlight("a9a", 123), *_svmlight("a9a.t", 123), 1.0 / 123.0
+    return *svmlight("a9a", 123), *svmlight("a9a.t", 123), 1.0 / 123.0
 
 
 def w7a():
-    return *_svmlight("w7a", 300), *_svmlight("w7a.t", 300), 1.0 / 300.0
+    return *svmlight("w7a", 300), *svmlight("w7a.t", 300), 1.0 / 300.0
 
 
 def letter():
-    table = pd.read_csv(_root() / "uci" / "letter.csv.xz")
+    table = pd.read_csv(load_root() / "uci" / "letter.csv.xz")
     X, y = table.iloc[:, 1:].to_numpy(float) / 7.5 - 1.0, table.iloc[:, 0].to_numpy(str)
     return X[:15_000], y[:15_000], X[15_000:], y[15_000:], _scale_gamma(X[:15_000])
 
@@ -71,7 +79,7 @@ def mnist(n):
 
 
 def skin(n=200_000):
-    table = np.loadtxt(_root() / "uci" / "Skin_NonSkin.txt.xz")
+    table = np.loadtxt(load_root() / "uci" / "Skin_NonSkin.txt.xz")
     table = table[np.random.default_rng(0).permutation(len(table))]
     X, y = table[:, :3] / 255.0, np.where(table[:, 3] == 1, 1, -1)
     return X[:n], y[:n], X[n:], y[n:], _scale_gamma(X[:n])

@@ -2,7 +2,7 @@
 
 The folders are the data flow, and each imports only from those before it::
 
-    kernels → operators → problems → solvers → solving → estimators → display → cli
+    kernels → operators → problems → solvers → solving → estimators → selection → display → cli
 
 ``datasets``, ``bounds``, ``exceptions``, ``compiled`` and ``threads`` stand at the bottom. Names are
 loaded on first use, so ``import adatron`` costs next to nothing.
@@ -23,14 +23,17 @@ from typing import Any
 __version__ = "0.1.0"
 
 _ESTIMATORS = ("SVC", "EnsembleSVC", "KernelPerceptron", "ParzenClassifier")
-_MODULES = ("bounds", "datasets", "display", "exceptions", "kernels")
+_SELECTION = ("AutoSVC",)
+_MODULES = ("bounds", "datasets", "display", "exceptions", "kernels", "selection")
 
-__all__ = ["__version__", *_ESTIMATORS, *_MODULES]
+__all__ = ["__version__", *_ESTIMATORS, *_SELECTION, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
     if name in _ESTIMATORS:
         return getattr(import_module("adatron.estimators"), name)
+    if name in _SELECTION:
+        return getattr(import_module("adatron.selection"), name)
     if name in _MODULES:
         return import_module(f"adatron.{name}")
     raise AttributeError(f"module 'adatron' has no attribute {name!r}")

@@ -7,7 +7,7 @@ import sys
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from adatron import SVC, EnsembleSVC, KernelPerceptron, ParzenClassifier
+from adatron import SVC, AutoSVC, EnsembleSVC, KernelPerceptron, ParzenClassifier
 
 ESTIMATORS = [
     SVC(),
@@ -22,6 +22,7 @@ ESTIMATORS = [
     KernelPerceptron(),
     KernelPerceptron(averaged=True, kernel="linear"),
     ParzenClassifier(),
+    AutoSVC(),
 ]
 CASES = [pair for estimator in ESTIMATORS for pair in estimator_checks_generator(estimator)]
 
@@ -42,7 +43,7 @@ import warnings
 warnings.simplefilter("ignore")
 from sklearn.utils.estimator_checks import check_estimator
 import adatron
-for name in ("SVC", "EnsembleSVC", "KernelPerceptron", "ParzenClassifier"):
+for name in ("SVC", "EnsembleSVC", "KernelPerceptron", "ParzenClassifier", "AutoSVC"):
     results = check_estimator(getattr(adatron, name)(), on_fail=None, on_skip=None)
     print(name, *sorted({r["status"] for r in results}), len(results))
 """
@@ -53,7 +54,7 @@ def test_no_check_is_skipped_with_array_api_dispatch():
     command = [sys.executable, "-c", REPORT]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
     lines = [line.split() for line in done.stdout.splitlines()]
-    assert len(lines) == 4
+    assert len(lines) == 5
     for _, *statuses, count in lines:
         assert statuses == ["passed"]
         assert int(count) >= 50

@@ -33,6 +33,7 @@ _FITTED_IN_PRIVATE = (
     "_landmarks",
     "_layout",
     "_precision",
+    "_probabilities",
     "_stages",
 )
 _ONE_BLAS_THREAD = 3_000  # points

@@ -22,7 +22,8 @@ def check_training_X(estimator: Any, X: Any) -> Any:
     """Validated training data; sets ``n_features_in_`` and ``feature_names_in_``."""
     X = _checked(estimator, X, reset=True, ensure_min_samples=1)
     kernel = getattr(estimator, "kernel", "rbf")
-    if isinstance(kernel, str) and kernel != "precomputed":
+    scales_itself = getattr(estimator, "_scales_features", False)
+    if isinstance(kernel, str) and kernel != "precomputed" and not scales_itself:
         _warn_of_unequal_scales(estimator, X)
     return X
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from adatron.estimators.training_data import TrainingData
 
-__all__ = ["merge_equal_rows", "row_bytes"]
+__all__ = ["distinct_rows", "merge_equal_rows", "merged", "row_bytes", "row_sums"]
 
 _CHUNK = 4_096  # rows
 _MOST_ROWS = 200_000  # beyond, looking for equal rows costs more than it is likely to save
@@ -18,17 +18,25 @@ _MOST_ROWS = 200_000  # beyond, looking for equal rows costs more than it is lik
 
 def merge_equal_rows(data: TrainingData) -> TrainingData:
     """The same problem with each distinct (row, class) once; weights are summed."""
-    if len(data.codes) > _MOST_ROWS:
-        return data
-    suspects = _equal_sums(data.X, data.codes)
-    first: dict[tuple[int, bytes], int] = {}
+    return merged(data, *distinct_rows(data))
+
+
+def distinct_rows(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the distinct (row, class), and for every row its place among them."""
     owner = np.arange(len(data.codes))
-    owner[suspects] = [
-        first.setdefault((c, row_bytes(data.X, i)), i)
-        for i, c in zip(suspects.tolist(), data.codes[suspects].tolist(), strict=True)
-    ]
-    kept, place = np.unique(owner, return_inverse=True)
-    if len(kept) == len(owner):
+    if len(owner) <= _MOST_ROWS:
+        suspects = _equal_sums(data.X, data.codes)
+        first: dict[tuple[int, bytes], int] = {}
+        owner[suspects] = [
+            first.setdefault((c, row_bytes(data.X, i)), i)
+            for i, c in zip(suspects.tolist(), data.codes[suspects].tolist(), strict=True)
+        ]
+    return np.unique(owner, return_inverse=True)
+
+
+def merged(data: TrainingData, kept: np.ndarray, place: np.ndarray) -> TrainingData:
+    """The distinct rows with the summed weights of their copies."""
+    if len(kept) == len(place):
         return data
     weights = np.bincount(place, weights=data.weights)
     sample_weight = np.bincount(place, weights=data.sample_weight)
@@ -40,17 +48,22 @@ def merge_equal_rows(data: TrainingData) -> TrainingData:
 
 def _equal_sums(X: Any, codes: np.ndarray) -> np.ndarray:
     """Rows whose class and weighted sum another row has too: only these can be equal."""
-    weights = np.random.default_rng(0).normal(size=X.shape[1])
-    if sparse.issparse(X):
-        sums = np.asarray(X @ weights)
-    else:  # not by BLAS, whose sums depend on the place of a row
-        chunks = range(0, len(codes), _CHUNK)
-        sums = np.concatenate([(X[i : i + _CHUNK] * weights).sum(axis=1) for i in chunks])
+    sums = row_sums(X)
     order = np.lexsort((sums, codes))
     same = (np.diff(sums[order]) == 0.0) & (np.diff(codes[order]) == 0)
     member = np.zeros(len(codes), dtype=bool)
     member[order[1:][same]] = member[order[:-1][same]] = True
     return np.flatnonzero(member)
+
+
+def row_sums(X: Any) -> np.ndarray:
+    """A random weighted sum of each row: equal for equal rows, and hardly ever for others."""
+    weights = np.random.default_rng(0).normal(size=X.shape[1])
+    if sparse.issparse(X):
+        return np.asarray(X @ weights)
+    # not by BLAS, whose sums depend on the place of a row
+    chunks = range(0, X.shape[0], _CHUNK)
+    return np.concatenate([(X[i : i + _CHUNK] * weights).sum(axis=1) for i in chunks])
 
 
 def row_bytes(X: Any, i: int) -> bytes:

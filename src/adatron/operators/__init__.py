@@ -16,9 +16,17 @@ Every operator answers the same four methods (`GramOperator`), so solvers do not
 from adatron.operators.blocked import BlockedGram
 from adatron.operators.choose import Choice, choose_operator, choose_rows
 from adatron.operators.dense import DenseGram
+from adatron.operators.distances import GaussianFamily
 from adatron.operators.expand import expand
 from adatron.operators.lazy import LazyGram, PartialMatrix, row_of
-from adatron.operators.low_rank import LinearGram, LowRankGram, low_rank_gram, nystroem, pivoted_cholesky
+from adatron.operators.low_rank import (
+    LinearGram,
+    LowRankGram,
+    low_rank_gram,
+    nystroem,
+    nystroem_single,
+    pivoted_cholesky,
+)
 from adatron.operators.memory import available_memory
 from adatron.operators.protocol import GramOperator, Rows
 from adatron.operators.rows import RowGram
@@ -27,6 +35,7 @@ __all__ = [
     "BlockedGram",
     "Choice",
     "DenseGram",
+    "GaussianFamily",
     "GramOperator",
     "LazyGram",
     "LinearGram",
@@ -40,6 +49,7 @@ __all__ = [
     "expand",
     "low_rank_gram",
     "nystroem",
+    "nystroem_single",
     "pivoted_cholesky",
     "row_of",
 ]

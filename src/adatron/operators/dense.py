@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg.blas import dsymv
 
@@ -14,7 +16,7 @@ _FEW = 3  # columns up to which a symmetric product for each is faster than one 
 
 
 class DenseGram:
-    """A kernel matrix held as one float64 array.
+    """A kernel matrix held as one array, float64 unless `dtype` says otherwise.
 
     Examples
     --------
@@ -25,14 +27,16 @@ class DenseGram:
     array([3., 4.])
     """
 
-    def __init__(self, K: np.ndarray) -> None:
-        self._K = np.ascontiguousarray(K, dtype=np.float64)
+    def __init__(self, K: np.ndarray, dtype: Any = np.float64) -> None:
+        self._K = np.ascontiguousarray(K, dtype=dtype)
         self.m = self._K.shape[0]
 
     def diagonal(self) -> np.ndarray:
         return self._K.diagonal().copy()
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
+        if self._K.dtype == np.float32:  # columns of float64 stay contiguous
+            return (np.asarray(V.T, dtype=np.float32) @ self._K).T.astype(np.float64)
         if V.shape[1] > _FEW or self.m == 0:
             return self._K @ V
         # Symmetric products read half of the matrix, and products with few vectors are all reading.
@@ -48,4 +52,4 @@ class DenseGram:
         return self._K[rows][:, cols] if isinstance(rows, slice) else self._K[np.ix_(rows, cols)]
 
     def restrict(self, rows: np.ndarray) -> DenseGram:
-        return DenseGram(self._K[np.ix_(rows, rows)])
+        return DenseGram(self._K[np.ix_(rows, rows)], self._K.dtype)

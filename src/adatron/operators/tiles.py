@@ -44,6 +44,12 @@ class TileEvaluator:
         """What `times` wants in place of other rows Z."""
         return Z
 
+    def values(self, Z: Any) -> np.ndarray:
+        """``k(Z, X)`` for other rows Z, on this thread."""
+        out = np.empty((Z.shape[0], self.m), dtype=self.dtype)
+        self._fill(Z, self.X, out, 1)
+        return out
+
     def _fill(self, left: Any, right: Any, out: np.ndarray, n_threads: int) -> None:
         def work(start: int) -> None:
             out[start : start + _ROWS] = self.kernel(left[start : start + _ROWS], right)
@@ -74,6 +80,11 @@ class _DenseTiles(TileEvaluator):
 
     def prepared(self, Z: Any) -> np.ndarray:
         return self._left(self._factor(Z))
+
+    def values(self, Z: Any) -> np.ndarray:
+        out = np.empty((Z.shape[0], self.m), dtype=self.dtype)
+        self._fill(self._factor(Z), self.right, out, 1)
+        return out
 
     def times(self, Z: Any, weights: np.ndarray, start: int, stop: int) -> np.ndarray:
         result = np.zeros((len(Z), weights.shape[1]))
@@ -121,6 +132,11 @@ class _SparseTiles(TileEvaluator):
 
     def prepared(self, Z: Any) -> Any:
         return sparse.csr_array(Z), self.form.right(Z).astype(self.dtype)
+
+    def values(self, Z: Any) -> np.ndarray:
+        out = np.empty((Z.shape[0], self.m), dtype=self.dtype)
+        self._fill(self.prepared(Z), (self.columns, self.extra), out, 1)
+        return out
 
     def times(self, Z: Any, weights: np.ndarray, start: int, stop: int) -> np.ndarray:
         values = np.empty((Z[0].shape[0], stop - start), dtype=self.dtype)

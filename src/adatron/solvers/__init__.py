@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adatron.solvers.base import Pause, Solver, State, take_columns
+from adatron.solvers.conjugate_hinge import ConjugateHinge
 from adatron.solvers.greedy_adatron import GreedyAdatron
 from adatron.solvers.kernel_adatron import KernelAdatron
 from adatron.solvers.m3 import M3
@@ -30,6 +31,7 @@ from adatron.solvers.secant_adatron import SecantAdatron
 __all__ = [
     "M3",
     "SOLVERS",
+    "ConjugateHinge",
     "GreedyAdatron",
     "KernelAdatron",
     "MultiplicativeUpdating",

@@ -22,6 +22,7 @@ from adatron.solving.own_rule import OwnRuleRun
 from adatron.solving.records import HISTORY_FIELDS, EpochRecord, History
 from adatron.solving.run import Run
 from adatron.solving.solution import DualSolution
+from adatron.solving.squared_hinge import nearest_penalty
 from adatron.solving.status import Status
 
 __all__ = [
@@ -36,5 +37,6 @@ __all__ = [
     "certify",
     "exact_finish",
     "is_single",
+    "nearest_penalty",
     "rounds",
 ]

@@ -1,15 +1,8 @@
-"""Bounds on mistakes and errors, as plain formulas.
-
-Examples
---------
->>> from adatron.bounds import novikoff_bound
->>> novikoff_bound(radius=1.0, margin=0.1, bias=False)
-100.0
-"""
+"""How many mistakes a perceptron makes while it learns."""
 
 from __future__ import annotations
 
-import math
+from adatron.bounds.checks import check_margin, check_radius, squared_ratio
 
 __all__ = ["novikoff_bound"]
 
@@ -43,10 +36,4 @@ def novikoff_bound(radius: float, margin: float, *, bias: bool = True) -> float:
     >>> novikoff_bound(1.0, 1.0)
     4.0
     """
-    if not (math.isfinite(radius) and radius >= 0.0):
-        raise ValueError(f"radius must be a finite number >= 0, got {radius!r}")
-    if math.isnan(margin):
-        raise ValueError(f"margin must be a number, got {margin!r}")
-    if margin <= 0.0:
-        return math.inf
-    return ((2.0 if bias else 1.0) * radius / margin) ** 2
+    return (4.0 if bias else 1.0) * squared_ratio(check_radius(radius), check_margin(margin))

@@ -1,0 +1,236 @@
+"""`KernelPathDisplay`: what each kernel width was worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from adatron.display.style import COLOURS, INK, innermost, new_panels
+from adatron.selection import KernelPath
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.lines import Line2D
+
+__all__ = ["KernelPathDisplay"]
+
+_LOG_FROM = 10.0  # ratio of the largest criterion to the smallest from which its axis is logarithmic
+_X_LABELS = {"sigma": "width σ", "gamma": "γ", "C": "C"}
+_SUPPORT = "#9A6A00"  # dark enough for the labels of an axis
+
+
+class KernelPathDisplay:
+    """The criterion of a path against the width, its best marked; the support vectors beside it.
+
+    Use `from_path` or `from_estimator`, or give a path and call `plot`.
+
+    Parameters
+    ----------
+    path : KernelPath
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : matplotlib Axes
+        Of the criterion.
+    support_ax_ : Axes or None
+        Of the number of support vectors, on the right.
+    line_ : Line2D
+        The criterion.
+    support_line_ : Line2D or None
+    best_ : Line2D
+        The ring around the best step.
+    failed_ : Line2D or None
+        Crosses at the bottom for steps that have no finite criterion.
+
+    Examples
+    --------
+    >>> from adatron.datasets import load_sonar
+    >>> from adatron.display import KernelPathDisplay
+    >>> from adatron.selection import sigma_path
+    >>> X_train, X_test, y_train, y_test = load_sonar(split="half")
+    >>> display = KernelPathDisplay.from_path(sigma_path(X_train, y_train, [0.2, 0.4, 0.8, 1.6]))
+    >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
+    ('width σ', 'R²/γ²')
+    >>> display.best_.get_xdata()
+    array([0.4])
+    """
+
+    def __init__(self, path: KernelPath) -> None:
+        if not isinstance(path, KernelPath):
+            raise TypeError(f"path must be a KernelPath, as sigma_path returns it, got {type(path).__name__}")
+        self.path = path
+
+    @classmethod
+    def from_path(
+        cls,
+        path: KernelPath,
+        *,
+        ax: Axes | None = None,
+        support_vectors: bool = True,
+        log_criterion: bool | None = None,
+        **line_kw: Any,
+    ) -> KernelPathDisplay:
+        """Draw a path.
+
+        Parameters
+        ----------
+        path : KernelPath
+        ax : Axes, optional
+            Default: a new figure.
+        support_vectors : bool, default=True
+            Whether an axis on the right shows their number, if the path has it.
+        log_criterion : bool, optional
+            Whether the criterion is on a logarithmic scale; default: if it spans a factor of 10 and is not
+            a share (at most 1).
+        **line_kw
+            Passed on to ``Axes.plot`` for the criterion.
+
+        Returns
+        -------
+        KernelPathDisplay
+        """
+        return cls(path).plot(ax=ax, support_vectors=support_vectors, log_criterion=log_criterion, **line_kw)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, **plot_kw: Any) -> KernelPathDisplay:
+        """Draw the ``path_`` of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``path_``
+            Or a pipeline that ends in one, or a search over one.
+        **plot_kw
+            Those of `from_path`.
+
+        Returns
+        -------
+        KernelPathDisplay
+        """
+        check_is_fitted(estimator)
+        inner = innermost(estimator)
+        if not hasattr(inner, "path_"):
+            raise TypeError(
+                f"{type(inner).__name__} keeps no path_; KernelPathDisplay needs an estimator that chose its "
+                "kernel on a path, or from_path with the result of sigma_path"
+            )
+        return cls(inner.path_).plot(**plot_kw)
+
+    def plot(
+        self,
+        *,
+        ax: Axes | None = None,
+        support_vectors: bool = True,
+        log_criterion: bool | None = None,
+        **line_kw: Any,
+    ) -> KernelPathDisplay:
+        """Draw; the parameters are those of `from_path`.
+
+        Returns
+        -------
+        KernelPathDisplay
+        """
+        if ax is None:
+            self.figure_, axes = new_panels(1)
+            self.figure_.set_size_inches(6.0, 3.8)
+            ax = axes[0]
+        else:
+            self.figure_ = ax.figure  # type: ignore[assignment]
+        self.ax_ = ax
+        order = np.argsort(self.path[self.path.x].astype(float), kind="stable")
+        x, values = (self._column(name)[order] for name in (self.path.x, "criterion"))
+        usable = np.isfinite(values)
+        self.line_ = self._criterion(x[usable], values[usable], line_kw)
+        self.best_ = self._ring()
+        self.failed_ = self._crosses(x[~usable])
+        self._scales(values[usable], log_criterion)
+        self.support_ax_: Axes | None = None
+        self.support_line_: Line2D | None = None
+        if support_vectors and np.isfinite(self._column("n_support")).any():
+            self._support(x, self._column("n_support")[order])
+        handles = [self.line_, self.best_, self.failed_, self.support_line_]
+        drawn = [line for line in handles if line is not None]
+        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": len(drawn)}
+        ax.legend(handles=drawn, fontsize=8, frameon=False, columnspacing=1.2, **above)
+        return self
+
+    def _column(self, name: str) -> np.ndarray:
+        """A column as numbers, NaN where the path has none."""
+        if name not in self.path.columns:
+            return np.full(len(self.path), np.nan)
+        return self.path[name].astype(float)
+
+    def _criterion(self, x: np.ndarray, values: np.ndarray, line_kw: Any) -> Line2D:
+        style = {"color": COLOURS[0], "linewidth": 1.6, "marker": "o", "markersize": 3.5, "zorder": 3}
+        return self.ax_.plot(x, values, **(style | {"label": self.path.criterion} | line_kw))[0]
+
+    def _ring(self) -> Line2D:
+        best, x = self.path.best, self.path.x
+        name = {"sigma": "σ", "gamma": "γ"}.get(x, x)
+        ring: dict[str, Any] = {
+            "marker": "o",
+            "markersize": 10.0,
+            "markerfacecolor": "none",
+            "linestyle": "none",
+        }
+        self.ax_.axvline(best[x], color=INK, linestyle=":", linewidth=1.0)
+        label = f"best: {name} = {best[x]:.3g}"
+        return self.ax_.plot(
+            [best[x]], [best.get("criterion", np.nan)], color=COLOURS[1], label=label, zorder=4, **ring
+        )[0]
+
+    def _crosses(self, x: np.ndarray) -> Line2D | None:
+        if not len(x):
+            return None
+        at_bottom = self.ax_.get_xaxis_transform()
+        style: dict[str, Any] = {"marker": "x", "color": INK, "markersize": 5.0, "linestyle": "none"}
+        return self.ax_.plot(x, np.full(len(x), 0.03), transform=at_bottom, label="failed", **style)[0]
+
+    def _scales(self, values: np.ndarray, log_criterion: bool | None) -> None:
+        ax = self.ax_
+        low, high = values.min(initial=np.inf), values.max(initial=0.0)
+        if log_criterion is None:
+            log_criterion = bool(high > 1.0 and 0.0 < _LOG_FROM * low < high)
+        ax.set_xscale("log")
+        if log_criterion:
+            ax.set_yscale("log")
+            _plain_ticks(ax.yaxis)
+        elif low >= 0.0:
+            ax.set_ylim(bottom=0.0)
+        ax.set(xlabel=_X_LABELS.get(self.path.x, self.path.x), ylabel=self.path.criterion)
+        ax.grid(visible=True, which="major", color="#DDDDDD", linewidth=0.6)
+        ax.set_axisbelow(True)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.tick_params(labelsize=9)
+        _plain_ticks(ax.xaxis)
+
+    def _support(self, x: np.ndarray, counts: np.ndarray) -> None:
+        right = self.ax_.twinx()
+        style: dict[str, Any] = {
+            "color": _SUPPORT,
+            "linewidth": 1.2,
+            "linestyle": "--",
+            "label": "support vectors",
+        }
+        self.support_ax_, self.support_line_ = right, right.plot(x, counts, **style)[0]
+        right.set_ylim(bottom=0.0)
+        right.set_ylabel("support vectors", color=_SUPPORT)
+        right.tick_params(axis="y", colors=_SUPPORT, labelsize=9)
+        right.spines[["top", "left"]].set_visible(False)
+        right.spines["right"].set_color(_SUPPORT)
+
+
+def _plain_ticks(axis: Axis) -> None:
+    """Plain numbers on a logarithmic axis that spans a few powers of ten only."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    if high > 1e4 * low:
+        return
+    steps = (1.0, 2.0, 5.0) if high < 300.0 * low else (1.0,)
+    axis.set_major_locator(LogLocator(base=10.0, subs=steps))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,60 @@
+"""Features brought to a common scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["divided_by", "feature_scales"]
+
+_CONSTANT = 1e-10  # deviation, relative to the largest value, below which a feature is constant
+
+
+def feature_scales(X: Any, weights: np.ndarray) -> tuple[np.ndarray, float]:
+    """What to divide every feature by, and the mean squared distance to the mean that results.
+
+    A feature is divided by its standard deviation. One with two values only is divided by half their
+    distance, as if both were equally frequent: rare marks would otherwise dwarf everything else. Constant
+    features stay as they are. Sparse rows have the scales of the same rows with their zeros filled in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.estimators.scaling import feature_scales
+    >>> feature_scales(np.array([[0.0, 5.0, 1.0], [4.0, 5.0, 0.0], [8.0, 5.0, 0.0]]), np.ones(3))[0].round(2)
+    array([3.27, 1.  , 0.5 ])
+    """
+    share = weights / weights.sum()
+    moments = _sparse_moments if sparse.issparse(X) else _dense_moments
+    spread, low, high, two_valued = moments(X, share)
+    varies = spread > _CONSTANT * np.maximum(np.abs(low), np.abs(high))
+    scales = np.where(varies, np.where(two_valued, 0.5 * (high - low), spread), 1.0)
+    return scales, float((spread[varies] / scales[varies]) @ (spread[varies] / scales[varies])) or 1.0
+
+
+def _dense_moments(X: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Standard deviation, least and largest value of every feature; whether it has no others."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    largest = np.maximum(np.maximum(np.abs(low), np.abs(high)), np.finfo(float).tiny)
+    unit = X / largest  # no overflow
+    spread = largest * np.sqrt(share @ (unit - share @ unit) ** 2)
+    return spread, low, high, ((low == X) | (high == X)).all(axis=0)
+
+
+def _sparse_moments(X: Any, share: np.ndarray) -> tuple[np.ndarray, ...]:
+    mean = np.asarray(share @ X)
+    spread = np.sqrt(np.maximum(np.asarray(share @ X.multiply(X)) - mean**2, 0.0))
+    low, high = (np.asarray(extreme(axis=0).todense()).ravel() for extreme in (X.min, X.max))
+    at_end = (low[X.indices] == X.data) | (high[X.indices] == X.data)
+    others = np.bincount(X.indices, weights=~at_end, minlength=X.shape[1])
+    has_zeros = np.bincount(X.indices, minlength=X.shape[1]) < X.shape[0]
+    return spread, low, high, (others == 0) & (~has_zeros | (low == 0.0) | (high == 0.0))
+
+
+def divided_by(X: Any, scales: np.ndarray) -> Any:
+    """Rows with every feature divided by its scale."""
+    if sparse.issparse(X):
+        return sparse.csr_array(X.multiply(1.0 / scales))
+    return X / scales

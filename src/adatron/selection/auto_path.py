@@ -1,0 +1,42 @@
+"""What `AutoSVC` tried, as a `KernelPath`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adatron.selection.auto_search import AutoSearch
+from adatron.selection.kernel_path import KernelPath
+from adatron.selection.stages import StageCurve
+
+__all__ = ["path_of"]
+
+
+def path_of(search: AutoSearch) -> KernelPath:
+    """Every width that was tried, level by level."""
+    records: list[dict[str, Any]] = []
+    best, found = 0, search.found
+    for level, widths in enumerate(search.searches):
+        for octave in sorted(widths.curves):
+            if found is not None and (level, octave) == (found.level, found.choice.octave):
+                best = len(records)
+            records.append(_record(level, widths.curves[octave]))
+    return KernelPath(records, criterion="held-out soft error", best_index=best)
+
+
+def _record(level: int, curve: StageCurve) -> dict[str, Any]:
+    record = {"level": level, "sigma": (2.0 * curve.gamma) ** -0.5, "gamma": curve.gamma}
+    if curve.reason:
+        unknown = dict.fromkeys(("criterion", "error", "stage"), np.nan)
+        return record | unknown | {"epochs": 0, "seconds": curve.seconds, "reason": curve.reason}
+    loss = int(np.argmin([min(values) for values in curve.criterion]))
+    place = int(np.argmin(curve.criterion[loss]))
+    return record | {
+        "criterion": curve.criterion[loss][place],
+        "error": curve.errors[loss][place],
+        "stage": max(1.0, 0.5 * (place + 1)),
+        "epochs": len(curve.errors[loss]) // 2,
+        "seconds": curve.seconds,
+        "reason": "",
+    }

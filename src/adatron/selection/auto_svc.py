@@ -1,0 +1,267 @@
+"""`AutoSVC`: a tuned kernel classifier without C and σ."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
+from sklearn.utils.validation import check_is_fitted
+
+from adatron.estimators.base import unfitted_on_error
+from adatron.estimators.callback_bridge import FitTasks
+from adatron.estimators.expansion import ExpansionClassifier
+from adatron.estimators.inputs import check_predict_X
+from adatron.estimators.merging import distinct_rows, merged, row_sums
+from adatron.estimators.multiclass import Layout
+from adatron.estimators.parameters import as_random_state, check_integer, check_number, count_threads
+from adatron.estimators.probabilities import ClassProbabilities
+from adatron.estimators.scaling import divided_by, feature_scales
+from adatron.estimators.training_data import TrainingData, classification_data
+from adatron.exceptions import AdatronWarning
+from adatron.kernels import Gaussian
+from adatron.selection.auto_path import path_of
+from adatron.selection.auto_search import FEW, OUT_OF_TIME, AutoSearch, Found, Rows
+from adatron.selection.folds import Folds, drawn_folds, given_folds, is_number_of_folds
+from adatron.selection.scoring import score_by
+from adatron.selection.stages import Task
+from adatron.solving import Status, nearest_penalty
+
+__all__ = ["AutoSVC"]
+
+_CAP = 0.3  # of the loss that is tried beside the squared hinge, close to the hinge itself
+
+
+class AutoSVC(ExpansionClassifier):
+    """A tuned Gaussian-kernel classifier: no C and no σ to choose.
+
+    Features are divided by their standard deviations, those with two values by half the distance of these.
+    The kernel's width and the number of training steps, which takes the place of C, are chosen together by
+    cross-validation: the folds are trained side by side as columns of one kernel matrix, and every step of
+    theirs is a candidate. Only the training data is looked at; the same seed gives the same model whatever
+    `n_jobs`, and whatever the order of the rows (unless `cv` is a splitter).
+
+    Up to 3,000 rows everything is done on all of them; above, the width is first looked for on a sample,
+    and with many classes not all folds are used; above 12,000 rows the kernel is replaced by a low-rank
+    approximation. More than two classes are one-vs-rest.
+
+    Parameters
+    ----------
+    cv : int, cross-validation generator or iterable, default=5
+        As in `sklearn.model_selection.GridSearchCV`.
+    scoring : str or callable, default=None
+        As in `GridSearchCV`; by default the error, with a soft step so that few rows tell more.
+    time_limit : float, default=None
+        Seconds; the best model found by then is kept.
+    random_state : int, RandomState instance or None, default=None
+        Draws the folds and samples; None is a fixed seed.
+    n_jobs : int, default=None
+        Accepted; the folds are trained together, on the threads that BLAS may use.
+    verbose : bool or int, default=False
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    gamma_ : float
+        The kernel is ``exp(−γ|x − z|²)`` of features divided by `feature_scale_`.
+    feature_scale_ : ndarray of shape (n_features,)
+    path_ : KernelPath
+        What was tried: width, error, stage, seconds.
+    best_score_ : float
+        Held-out accuracy of the choice, or its score by `scoring`.
+    n_iter_ : float
+        The stage: epochs of the final training.
+    support_, support_vectors_, dual_coef_, intercept_, n_support_ : ndarray
+        As in `SVC`, one-vs-rest for more than two classes.
+    C_, duality_gap_ : float
+        The model is closest to the 2-norm soft-margin SVM with this C, and its relative duality gap there;
+        the largest gap over the classes.
+    status_, converged_ : Status, bool
+        Whether the search ended by itself.
+
+    Examples
+    --------
+    >>> from adatron import AutoSVC
+    >>> from adatron.datasets import load_sonar
+    >>> X_train, X_test, y_train, y_test = load_sonar(split="half")
+    >>> model = AutoSVC().fit(X_train, y_train)
+    >>> bool(model.score(X_test, y_test) > 0.85)
+    True
+    """
+
+    kernel = "rbf"  # the only one; not a parameter
+    class_weight = None
+    _scales_features = True
+
+    def __init__(self, *, cv=5, scoring=None, time_limit=None, random_state=None, n_jobs=None, verbose=False):
+        self.cv = cv
+        self.scoring = scoring
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AutoSVC:
+        """Choose the kernel's width and the stage, and train.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        AutoSVC
+        """
+        with unfitted_on_error(self):
+            self._check_parameters()
+            data, rows = self._rows(X, y, sample_weight)
+            tasks = FitTasks(self, X, y, sample_weight, None)
+            state = as_random_state(0 if self.random_state is None else self.random_state)
+
+            def after_width(search: AutoSearch) -> bool:
+                self._say(search)
+                return tasks.round_ended(lambda: self._attributes_of(search, data))
+
+            search = AutoSearch(rows, self._criterion(data), self.time_limit, state, after_width)
+            try:
+                search.run()
+            except KeyboardInterrupt:
+                if search.found is not None:
+                    self.__dict__.update(self._attributes_of(search, data) | {"status_": Status.STOPPED})
+                raise
+            self.__dict__.update(self._attributes_of(search, data))
+            tasks.ended(lambda: self._attributes_of(search, data))
+        self._warn(search)
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.time_limit is not None:
+            check_number("time_limit", self.time_limit, allowed="None or a finite number > 0")
+        if is_number_of_folds(self.cv) and self.cv is not None:
+            check_integer("cv", self.cv, at_least=2, allowed="an integer >= 2, a splitter or splits")
+        count_threads(self.n_jobs)
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingData, Rows]:
+        data = classification_data(self, X, y, sample_weight)
+        layout = Layout(len(data.classes), "ovr")
+        layout.check_size(len(data.codes))
+        data, folds = self._folds(data, X, y)
+        scales, spread = feature_scales(data.X, data.sample_weight)
+        caps = (np.inf, _CAP) if layout.is_binary else (np.inf,)
+        task = Task(layout.signs(data.codes), data.codes, folds, data.weights, caps)
+        return data, Rows(divided_by(data.X, scales), task, scales, spread)
+
+    def _folds(self, data: TrainingData, X: Any, y: Any) -> tuple[TrainingData, Folds]:
+        """Distinct rows in an order that does not depend on the one they came in, and their folds."""
+        folds = None if is_number_of_folds(self.cv) else given_folds(data, self.cv, X, y)
+        order = np.lexsort((data.weights, row_sums(data.X), data.codes))
+        parts = ("X", "rows", "codes", "sample_weight", "weights")
+        data = replace(data, **{name: getattr(data, name)[order] for name in parts})
+        if folds is not None:
+            folds = folds.of_rows(order, folds.n_folds)
+        else:
+            state = as_random_state(0 if self.random_state is None else self.random_state)
+            folds = drawn_folds(data, 5 if self.cv is None else int(self.cv), state)
+        if self.scoring is not None:  # scorers know no weights
+            return data, folds
+        kept, place = distinct_rows(data)
+        return merged(data, kept, place), folds.merged(place)
+
+    def _criterion(self, data: TrainingData) -> Any:
+        if self.scoring is None:
+            return lambda task: task.errors
+        scorer = check_scoring(self, self.scoring)
+        return lambda task: score_by(scorer, task, data.classes)
+
+    def _attributes_of(self, search: AutoSearch, data: TrainingData) -> dict[str, Any]:
+        found = search.best_so_far()
+        choice = found.choice
+        order = np.argsort(data.codes[found.rows], kind="stable")
+        places = found.rows[order]
+        certificates = [_certificate(found, column) for column in range(found.alpha.shape[1])]
+        status = Status.STOPPED if search.is_stopped else Status.CONVERGED
+        status = Status.TIME_LIMIT if search.is_cut_short else status
+        return {
+            "classes_": data.classes,
+            "shape_fit_": data.shape,
+            "gamma_": choice.gamma,
+            "feature_scale_": search.all.scales,
+            "path_": path_of(search),
+            "best_score_": 1.0 - choice.error,
+            "n_iter_": choice.stage,
+            "support_": data.rows[places].astype(np.int32),
+            "support_vectors_": data.X[places],
+            "n_support_": np.bincount(data.codes[places], minlength=len(data.classes)).astype(np.int32),
+            "dual_coef_": np.ascontiguousarray(found.coefficients[order].T),
+            "intercept_": found.intercept,
+            "C_": max(certificates, key=lambda c: c[1])[0],
+            "duality_gap_": max(gap for _, gap in certificates),
+            "status_": status,
+            "converged_": status is Status.CONVERGED,
+            "_layout": Layout(len(data.classes), "ovr"),
+            "_kernel": Gaussian(choice.gamma),
+            "_landmark_coef": None,
+            "_precision": np.float32 if data.shape[0] > FEW else np.float64,
+            "_probabilities": ClassProbabilities.from_held_out(
+                found.held_decisions, found.held_codes, found.held_weights
+            ),
+        }
+
+    def _decisions(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        X = divided_by(check_predict_X(self, X), self.feature_scale_)
+        vectors = divided_by(self.support_vectors_, self.feature_scale_)
+        return self._expand(X, vectors, self.dual_coef_.T) + self.intercept_
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class, calibrated on the held-out decision values of the search.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        decisions = self._decisions(X)
+        return self._probabilities(decisions)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithm of `predict_proba`."""
+        return np.log(self.predict_proba(X))
+
+    def _say(self, search: AutoSearch) -> None:
+        if self.verbose:
+            level = search.searches[-1]
+            print(f"[adatron] {len(level.curves)} widths tried, best held-out criterion {level.best:.4g}")
+
+    def _warn(self, search: AutoSearch) -> None:
+        failed = [
+            c for s in search.searches for c in s.curves.values() if c.reason and c.reason != OUT_OF_TIME
+        ]
+        if failed:
+            reasons = "; ".join(f"gamma={c.gamma:.3g}: {c.reason}" for c in failed)
+            warnings.warn(f"some kernel widths could not be judged: {reasons}", AdatronWarning, stacklevel=3)
+        if search.is_cut_short:
+            warnings.warn(
+                f"AutoSVC did not finish its search: {Status.TIME_LIMIT.sentence} ({self.time_limit:g} s); "
+                "the model is the best one found by then. Raise time_limit.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def _certificate(found: Found, column: int) -> tuple[float, float]:
+    task = found.trained.task
+    return nearest_penalty(
+        found.alpha[:, column], found.outputs[:, column], found.intercept[column], task.signs[:, column],
+        task.weights,
+    )  # fmt: skip

@@ -1,0 +1,95 @@
+"""Which part of the training weight each fold holds out.
+
+A fold is a column of weights to train with and one of weights held out. Equal rows are merged into one of
+greater weight after the folds were dealt out, so that a merged row may be held out in part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from adatron.estimators.training_data import TrainingData
+
+__all__ = ["Folds", "drawn_folds", "given_folds", "is_number_of_folds"]
+
+
+@dataclass(frozen=True)
+class Folds:
+    """What every fold trains with and holds out."""
+
+    training: np.ndarray  # (m, F): weights
+    held: np.ndarray  # (m, F): weights
+
+    @property
+    def n_folds(self) -> int:
+        return self.held.shape[1]
+
+    def merged(self, place: np.ndarray) -> Folds:
+        """Rows with the same place as one."""
+        training, held = (np.zeros((place.max() + 1, self.n_folds)) for _ in range(2))
+        np.add.at(training, place, self.training)
+        np.add.at(held, place, self.held)
+        return Folds(training, held)
+
+    def of_rows(self, rows: np.ndarray, n_folds: int) -> Folds:
+        """The first folds of some rows."""
+        return Folds(self.training[rows, :n_folds], self.held[rows, :n_folds])
+
+
+def drawn_folds(data: TrainingData, n_folds: int, random_state: np.random.RandomState) -> Folds:
+    """Folds with about equal shares of each class."""
+    held = _dealt(data, n_folds, random_state)
+    training = np.where(held > 0.0, 0.0, data.weights[:, None])
+    return _checked(Folds(training, held), data)
+
+
+def _dealt(data: TrainingData, n_folds: int, random_state: np.random.RandomState) -> np.ndarray:
+    held = np.zeros((len(data.codes), n_folds))
+    turn = 0
+    for code in range(len(data.classes)):
+        rows = random_state.permutation(np.flatnonzero(data.codes == code))
+        held[rows, (turn + np.arange(len(rows))) % n_folds] = data.weights[rows]
+        turn += len(rows)
+    return held
+
+
+def given_folds(data: TrainingData, cv: Any, X: Any, y: Any) -> Folds:
+    """The folds of a scikit-learn splitter or of an iterable of (train, test)."""
+    place = np.full(data.shape[0], -1)
+    place[data.rows] = np.arange(len(data.rows))
+    training: list[np.ndarray] = []
+    held: list[np.ndarray] = []
+    for parts in check_cv(cv, y, classifier=True).split(X, y):
+        for rows, columns in zip(parts, (training, held), strict=True):
+            inside = place[np.arange(data.shape[0])[rows]]
+            column = np.zeros(len(data.rows))
+            column[inside[inside >= 0]] = data.weights[inside[inside >= 0]]
+            columns.append(column)
+    if not held:
+        raise ValueError(f"cv={cv!r} gives no folds")
+    return _checked(Folds(np.stack(training, axis=1), np.stack(held, axis=1)), data)
+
+
+def is_number_of_folds(cv: Any) -> bool:
+    """Whether `cv` is a count (None is 5, as in scikit-learn)."""
+    if isinstance(cv, bool | np.bool_):
+        raise ValueError(f"cv must be an integer >= 2, a splitter or an iterable of splits, got {cv!r}")
+    return cv is None or isinstance(cv, Integral)
+
+
+def _checked(folds: Folds, data: TrainingData) -> Folds:
+    left = np.stack([np.bincount(data.codes, weights=u) for u in folds.training.T])
+    present = (left > 0.0).sum(axis=1)
+    if (present >= 2).all():
+        return folds
+    fold = int(np.flatnonzero(present < 2)[0])
+    lost = data.classes[np.flatnonzero(left[fold] <= 0.0)].tolist()
+    raise ValueError(
+        f"fold {fold} of cv leaves no row of the classes {lost!r} to train on; needs >= 2 rows per class for "
+        "cv: add rows of these classes, or choose another cv"
+    )

@@ -1,0 +1,81 @@
+"""The search for a kernel width and a stage: octaves around a typical distance, then next to the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from adatron.selection.stages import StageCurve
+
+__all__ = ["Choice", "WidthSearch"]
+
+_FIRST = (0, 2, -2, 4, -4)  # octaves of γ
+_FARTHEST = 12
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The chosen width and stage, and what they are expected to be worth."""
+
+    octave: int
+    gamma: float
+    loss: int
+    stage: float
+    error: float
+    criterion: float
+
+
+@dataclass
+class WidthSearch:
+    """Looks at ``γ = 2^octave / spread`` until the best octave and both its neighbours are known."""
+
+    spread: float
+    curve_of: Callable[[float, float], StageCurve]  # of γ, and of the best criterion so far
+    after_width: Callable[[], None] = lambda: None
+    curves: dict[int, StageCurve] = field(default_factory=dict)
+
+    def gamma(self, octave: int) -> float:
+        return 2.0**octave / self.spread
+
+    def look_at(self, octaves: Any) -> None:
+        """Evaluate some octaves, unless they are known."""
+        for octave in octaves:
+            if octave not in self.curves and abs(octave) <= _FARTHEST:
+                self.curves[octave] = self.curve_of(self.gamma(octave), self.best)
+                self.after_width()
+
+    @property
+    def best(self) -> float:
+        """The least value of the criterion so far."""
+        return min((curve.best for curve in self.curves.values()), default=np.inf)
+
+    def run(self, first: tuple[int, ...] = _FIRST) -> Choice:
+        """The whole search."""
+        self.look_at(first)
+        while True:
+            best = self.best_octave()
+            missing = {best - 1, best + 1} - set(self.curves)
+            if not missing or abs(best) == _FARTHEST:
+                return self.choose()
+            self.look_at(sorted(missing))
+
+    def best_octave(self) -> int:
+        usable = {octave: curve.best for octave, curve in self.curves.items() if not curve.reason}
+        if not usable:
+            reasons = "; ".join(f"gamma={c.gamma:.3g}: {c.reason}" for c in self.curves.values())
+            raise ValueError(f"no kernel width could be judged: {reasons}")
+        return min(usable, key=lambda octave: (usable[octave], abs(octave)))
+
+    def choose(self) -> Choice:
+        """The width, loss and stage with the least value of the criterion."""
+        octave = self.best_octave()
+        curve = self.curves[octave]
+        loss = int(np.argmin([min(values) for values in curve.criterion]))
+        place = int(np.argmin(curve.criterion[loss]))
+        stage = max(1.0, 0.5 * (place + 1))
+        return Choice(
+            octave, curve.gamma, loss, stage, curve.errors[loss][place], curve.criterion[loss][place]
+        )

@@ -1,0 +1,166 @@
+"""The fault catalogue for the estimators that choose their own kernel."""
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import PredefinedSplit
+
+from adatron import AutoSVC
+from adatron.exceptions import AdatronWarning
+
+
+def overlapping(m=120, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 3))
+    return X, (X[:, 0] + 0.5 * rng.normal(size=m) > 0).astype(int)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _search_is_compiled():
+    X, y = overlapping(40)
+    AutoSVC().fit(X, y).predict(X)
+
+
+def test_D7_one_class_left_after_zero_weights():
+    X, y = overlapping()
+    with pytest.raises(ValueError, match=r"every row of the classes \[1\] has zero weight"):
+        AutoSVC().fit(X, y, sample_weight=(y == 0).astype(float))
+
+
+def test_D7_one_class_left_after_a_fold():
+    X, y = overlapping()
+    first = PredefinedSplit(np.where(y == 1, 0, -1))  # holds out all of class 1
+    with pytest.raises(ValueError, match=r"fold 0 of cv leaves no row of the classes \[1\] to train on"):
+        AutoSVC(cv=first).fit(X, y)
+
+
+def test_D39_a_class_with_one_member():
+    X, y = overlapping()
+    y[:] = 0
+    y[3] = 1
+    with pytest.raises(ValueError, match=r"leaves no row of the classes \[1\].*needs >= 2 rows per class"):
+        AutoSVC().fit(X, y)
+
+
+def test_D39_a_class_with_one_member_among_three():
+    X, y = overlapping()
+    y[0] = 2
+    model = AutoSVC().fit(X, y)
+    assert set(model.classes_) == {0, 1, 2}
+    assert model.score(X, y) > 0.7
+
+
+def test_D39_as_many_classes_as_rows():
+    X, _ = overlapping(1_200)
+    with pytest.raises(ValueError, match=r"y has 1200 classes for 1200 rows"):
+        AutoSVC().fit(X, np.arange(1_200))
+
+
+def test_D40_extreme_imbalance():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2_500, 2))
+    y = np.zeros(2_500, dtype=int)
+    y[:4] = 1
+    X[:4] += 8.0
+    model = AutoSVC().fit(X, y)
+    assert model.score(X, y) > 0.998
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_P16_time_limit():
+    X, y = overlapping(2_900)
+    model = AutoSVC(time_limit=0.3)
+    began = time.monotonic()
+    with pytest.warns(ConvergenceWarning, match=r"time_limit was reached \(0.3 s\).*Raise time_limit"):
+        model.fit(X, y)
+    assert time.monotonic() - began < 0.3 + 0.2 + 0.5  # the last: a busy machine
+    assert model.status_ == "time_limit"
+    assert model.score(X, y) > 0.7
+
+
+def test_P16_time_limit_shorter_than_anything():
+    X, y = overlapping()
+    with pytest.warns(ConvergenceWarning, match=r"time_limit was reached"):
+        model = AutoSVC(time_limit=1e-9).fit(X, y)
+    assert model.score(X, y) > 0.6
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: None, lambda: 7, lambda: np.random.RandomState(7), lambda: np.random.default_rng(7)],
+    ids=["None", "int", "RandomState", "Generator"],
+)
+def test_P18_random_state(make):
+    X, y = overlapping()
+    first = AutoSVC(random_state=make()).fit(X, y)
+    second = AutoSVC(random_state=make(), n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
+    np.testing.assert_array_equal(first.predict_proba(X), second.predict_proba(X))
+
+
+def test_P18_random_state_out_of_range():
+    X, y = overlapping()
+    with pytest.raises(ValueError, match=r"random_state must be None, an integer or a generator"):
+        AutoSVC(random_state="seven").fit(X, y)
+
+
+def test_P25_every_score_is_nan():
+    X, y = overlapping()
+    with pytest.raises(
+        ValueError, match=r"no kernel width could be judged: gamma=.*not a finite number.*gamma="
+    ):
+        AutoSVC(scoring=lambda model, X, y: np.nan).fit(X, y)
+
+
+def test_P25_every_candidate_fails():
+    X, y = overlapping()
+
+    def broken(model, X, y):
+        raise ValueError("the score is out of order")
+
+    with pytest.raises(
+        ValueError, match=r"no kernel width could be judged: gamma=.*the score is out of order"
+    ):
+        AutoSVC(scoring=broken).fit(X, y)
+
+
+def test_P25_one_failing_candidate_is_reported_and_the_others_kept():
+    X, y = overlapping()
+    calls = []
+
+    def sometimes_nan(model, X, y):
+        calls.append(1)
+        return np.nan if len(calls) < 4 else float((model.predict(X) == y).mean())
+
+    with pytest.warns(AdatronWarning, match=r"some kernel widths could not be judged: gamma=.*not a finite"):
+        model = AutoSVC(scoring=sometimes_nan).fit(X, y)
+    assert model.score(X, y) > 0.7
+    assert sum(bool(record["reason"]) for record in model.path_.records) == 1
+
+
+@pytest.mark.parametrize("cv", [1, 0, -3, True, 2.5], ids=repr)
+def test_P25_no_folds(cv):
+    X, y = overlapping()
+    with pytest.raises((ValueError, TypeError), match=r"cv"):
+        AutoSVC(cv=cv).fit(X, y)
+
+
+def test_P25_an_empty_list_of_folds():
+    X, y = overlapping()
+    with pytest.raises(ValueError, match=r"cv=\[\] gives no folds"):
+        AutoSVC(cv=[]).fit(X, y)
+
+
+def test_constant_and_huge_features():
+    X, y = overlapping()
+    wide = np.column_stack([X, np.ones(len(X)), 1e300 * X[:, 0], 1e-300 * X[:, 1]])
+    model = AutoSVC().fit(wide, y)
+    assert model.score(wide, y) > 0.7
+    assert np.isfinite(model.feature_scale_).all()
+
+
+def test_nothing_varies():
+    model = AutoSVC().fit(np.ones((20, 2)), np.arange(20) % 2)
+    assert np.isfinite(model.decision_function(np.ones((3, 2)))).all()
