@@ -14,6 +14,7 @@ from adatron.threads import in_parallel, one_blas_thread, usable_threads
 __all__ = ["GaussianFamily"]
 
 _ROWS = 256  # of a tile
+_WORTH_THREADS = 700  # rows
 
 
 class GaussianFamily:
@@ -46,8 +47,12 @@ class GaussianFamily:
             np.multiply(self.distances[start : start + _ROWS], factor, out=tile)
             np.exp(tile, out=tile)
 
-        in_parallel(work, range(0, self.m, _ROWS), usable_threads())
+        in_parallel(work, range(0, self.m, _ROWS), _threads(self.m))
         return DenseGram(K, np.float32)
+
+
+def _threads(m: int) -> int:
+    return usable_threads() if m > _WORTH_THREADS else 1
 
 
 def squared_distances(X: Any) -> np.ndarray:
@@ -60,7 +65,7 @@ def squared_distances(X: Any) -> np.ndarray:
         tiles = tile_evaluator(Linear(), X, np.float32)
         norms = np.asarray((X.multiply(X) if hasattr(X, "indptr") else X * X).sum(axis=1)).ravel()
         norms = norms.astype(np.float32)
-        tiles.fill(np.arange(m), None, result, usable_threads())
+        tiles.fill(np.arange(m), None, result, _threads(m))
 
     def work(start: int) -> None:
         tile = result[start : start + _ROWS]
@@ -69,6 +74,6 @@ def squared_distances(X: Any) -> np.ndarray:
         tile += norms[start : start + _ROWS, None]
         np.maximum(tile, 0.0, out=tile)
 
-    in_parallel(work, range(0, m, _ROWS), usable_threads())
+    in_parallel(work, range(0, m, _ROWS), _threads(m))
     np.fill_diagonal(result, 0.0)
     return result
