@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.callback import with_callbacks
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import DEFAULT_MAX_ITER, FitPlan, summary_attributes
 from adatron.estimators.expansion import ExpansionClassifier, expansion_attributes
+from adatron.estimators.held_out import held_out_decisions
 from adatron.estimators.kernel_choice import inspect_gram, kernel_from, operator_for, probe_callable
 from adatron.estimators.multiclass import Layout
 from adatron.estimators.parameters import (
+    as_random_state,
     check_choice,
     check_common_parameters,
     check_flag,
@@ -27,6 +26,7 @@ from adatron.estimators.parameters import (
     check_number,
     count_threads,
 )
+from adatron.estimators.probabilities import ClassProbabilities, PairProbabilities, agreeing
 from adatron.estimators.separability import check_coincident, check_separable
 from adatron.estimators.solver_choice import check_solver_can_serve, solver_from
 from adatron.estimators.training_data import TrainingData, classification_data
@@ -62,7 +62,9 @@ default="rbf"
     shrinking : bool, default=True
         Accepted for compatibility.
     probability : bool, default=False
-        Enables `predict_proba`, by calibrating on 5-fold out-of-fold decision values.
+        Enables `predict_proba`, calibrated on held-out decision values: five folds as columns of the
+        kernel matrix of the fit, each starting from its solution. The most probable class is the predicted
+        one.
     tol : float, default=1e-3
         Relative duality gap at which the fit ends.
     cache_size : float or "auto", default="auto"
@@ -331,40 +333,40 @@ default="auto"
         """The class of each row of `X`."""
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        decisions = self._decisions(X)
+        return self.classes_[self._winners(self._decisions(X))]
+
+    def _winners(self, decisions: np.ndarray) -> np.ndarray:
         if self.break_ties and not self._layout.is_binary:
-            return self.classes_[self._layout.one_per_class(decisions).argmax(axis=1)]
-        return self.classes_[self._layout.vote(decisions)]
+            return self._layout.one_per_class(decisions).argmax(axis=1)
+        return self._layout.vote(decisions)
 
     @available_if(lambda self: self.probability)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class; needs ``probability=True``."""
         check_is_fitted(self)
-        if not hasattr(self, "_calibrated"):
+        if not hasattr(self, "_probabilities"):
             raise NotFittedError("there are no probabilities after iter_fit or an interrupted fit; call fit")
-        return self._calibrated.predict_proba(X)
+        decisions = self._decisions(X)
+        return agreeing(self._probabilities(decisions), self._winners(decisions))
 
     @available_if(lambda self: self.probability)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithm of `predict_proba`."""
         return np.log(self.predict_proba(X))
 
-    def _after_fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _after_fit(self, plan: FitPlan) -> None:
         if len(self.support_) == 0 and self.converged_:
             raise ValueError(f"the fit has no support vectors: C is too small, or tol={self.tol!r} too loose")
         if not self.probability:
             return
-        smallest = int(np.unique(y, return_counts=True)[1].min())
+        data, layout = plan.extras["data"], plan.extras["layout"]
+        smallest = int(np.bincount(data.codes).min())
         if smallest < 2:
             raise ValueError("probability=True needs at least two rows of each class, to hold one out")
-        inner = clone(self).set_params(probability=False, verbose=False)
-        inner.set_callbacks()
-        if self.time_limit is not None:
-            inner.set_params(time_limit=self.time_limit / _FOLDS)
-        calibrated = CalibratedClassifierCV(inner, ensemble=False, cv=min(_FOLDS, smallest))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the fit itself has its own
-            self._calibrated = calibrated.fit(X, y, sample_weight=sample_weight)
+        state = as_random_state(0 if self.random_state is None else self.random_state)
+        decisions = held_out_decisions(plan, plan.solutions(), min(_FOLDS, smallest), state)
+        kind = PairProbabilities if layout.is_pairwise else ClassProbabilities
+        self._probabilities = kind.from_held_out(decisions, data.codes, data.weights)
 
     @property
     def coef_(self) -> np.ndarray:

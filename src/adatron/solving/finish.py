@@ -154,7 +154,7 @@ def _best_on_bent_path(
     takes many multipliers to their bounds at once.
     """
     room = np.where(direction < 0.0, alpha, upper - alpha)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         lengths = np.where(direction != 0.0, room / np.abs(direction), np.inf)
     first = min(1.0, float(lengths.min()))
     tried = np.unique(np.minimum(first * 4.0 ** np.arange(12), 1.0)) if first > 0.0 else np.ones(1)
