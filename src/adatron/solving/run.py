@@ -210,7 +210,7 @@ class Run:
             return None
         goal = max(self.tol, _SINGLE_GAP) if is_single(self.problem.gram) else self._finish_below[column]
         alpha, f = self.state.alpha[:, place], self.state.f[:, place]
-        return estimated_gap(self.problem, column, alpha, f) <= goal
+        return bool(estimated_gap(self.problem, column, alpha, f) <= goal)
 
     def _judge_single(self, place: int, certificate: Certificate) -> tuple[Status, Certificate] | None:
         """A gap reached with float32 kernel values; if they are too coarse for tol, go on with float64."""
