@@ -72,7 +72,7 @@ def show(name, C, result, patience):
             continue
         print(
             f"  {peer:<18} {row['seconds']:9.3f} s  {row['seconds'] / ours['seconds']:7.2f} x  "
-            f"R² {row['r2']:.5f}  dual {row['dual']:.8g}  gap {row['gap']:.1e}  {row['support']} support vectors"
+            f"R² {row['r2']:.5f}  dual {row['dual']:.8g}  gap {row['gap']:.1e}  {row['support']} vectors"
         )
     sys.stdout.flush()
 
