@@ -151,6 +151,8 @@ def feasible_start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(positive, (below + r) / above, (above - r) / below)
     alpha = np.where(alpha > 0.0, alpha * np.clip(shares, 0.0, 1.0), 0.0)
+    if not r:
+        return alpha
     room = np.where(positive, problem.upper - alpha, 0.0)
     before = np.cumsum(room, axis=0) - room
     return alpha + np.clip(-problem.imbalance(alpha) - before, 0.0, room)

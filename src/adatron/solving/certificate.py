@@ -127,7 +127,7 @@ def _raised(alpha: np.ndarray, upper: np.ndarray, missing: float) -> np.ndarray:
     """α moved towards its bounds until `missing` is in it; zeros stay if the others have room enough."""
     room = np.where(alpha > 0.0, upper - alpha, 0.0)
     room = room if room.sum() >= missing else upper - alpha
-    return np.minimum(alpha + room * min(1.0, missing / room.sum()), upper)
+    return np.minimum(alpha + room * (missing / max(room.sum(), missing)), upper)
 
 
 def estimated_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndarray) -> float:
