@@ -6,35 +6,30 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.estimators.base import DEFAULT_MAX_ITER, FitPlan, summary_attributes
+from adatron.estimators.base import FitPlan, summary_attributes
 from adatron.estimators.expansion import ExpansionClassifier, expansion_attributes
 from adatron.estimators.held_out import held_out_decisions
-from adatron.estimators.kernel_choice import inspect_gram, kernel_from, operator_for, probe_callable
+from adatron.estimators.machine import SupportVectorMachine, bounds_from
 from adatron.estimators.multiclass import Layout
 from adatron.estimators.parameters import (
     as_random_state,
     check_choice,
-    check_common_parameters,
     check_flag,
-    check_max_iter,
     check_number,
     count_threads,
 )
 from adatron.estimators.probabilities import ClassProbabilities, PairProbabilities, agreeing
 from adatron.estimators.separability import check_coincident, check_separable
-from adatron.estimators.solver_choice import check_solver_can_serve, solver_from
 from adatron.estimators.training_data import TrainingData, classification_data
-from adatron.kernels import Linear, Precomputed
-from adatron.operators import Choice, GramOperator, RowGram, choose_rows
+from adatron.kernels import Precomputed
+from adatron.operators import GramOperator, RowGram, choose_rows
 from adatron.problems import DualProblem, classification
-from adatron.solvers import KernelAdatron
-from adatron.solving import DualSolution, EpochRecord, Run
+from adatron.solving import DualSolution, EpochRecord
 from adatron.threads import usable_threads
 
 __all__ = ["SVC"]
@@ -43,7 +38,7 @@ _MANY_PROBLEMS = 6  # from which training two at a time is worth the threads
 _FOLDS = 5  # from whose held-out decision values probabilities are calibrated
 
 
-class SVC(ExpansionClassifier):
+class SVC(ExpansionClassifier, SupportVectorMachine):
     """Support vector classification with a certificate.
 
     Changing ``from sklearn.svm import SVC`` to ``from adatron import SVC`` works: parameters and
@@ -241,12 +236,8 @@ default="auto"
         data = classification_data(self, X, y, sample_weight)
         layout = Layout(len(data.classes), self.multi_class)
         layout.check_size(len(data.codes))
-        kernel = kernel_from(self, data.X, data.sample_weight)
-        probe_callable(kernel, data.X)
-        choice = self._operator(kernel, data.X, layout.copies_of_the_matrix(data.codes))
-        indefinite = inspect_gram(choice.gram, kernel)
-        if indefinite and isinstance(choice.gram, RowGram):  # all its rows will be swept
-            choice = operator_for(kernel, data.X, self.cache_size, None, None)
+        copies = layout.copies_of_the_matrix(data.codes)
+        kernel, choice, indefinite = self._kernel_matrix(data.X, data.sample_weight, copies)
         problems = self._problems(choice.gram, layout, data)
         if np.isinf(problems[0].upper).any() and not isinstance(kernel, Precomputed):
             check_coincident(data.X, data.codes, data.rows, data.classes)
@@ -256,32 +247,18 @@ default="auto"
 
     def _check_parameters(self) -> dict[str, Any]:
         check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
-        check_common_parameters(self)
         check_choice("multi_class", self.multi_class, ["ovo", "ovr"])
         check_choice("decision_function_shape", self.decision_function_shape, ["ovr", "ovo"])
-        for name in ("shrinking", "probability", "break_ties", "fit_intercept", "warm_start"):
+        for name in ("probability", "break_ties"):
             check_flag(name, getattr(self, name))
-        solver = solver_from(self.solver, self.learning_rate)
-        max_iter = check_max_iter(self.max_iter, DEFAULT_MAX_ITER)
-        return {"tol": check_number("tol", self.tol), "max_iter": max_iter, "solver": solver}
-
-    def _operator(self, kernel: Any, X: Any, copies: float) -> Choice:
-        if self._is_greedy and self.rank is None and not isinstance(kernel, Precomputed):
-            return choose_rows(kernel, X, self.cache_size, precise=np.isinf(self.C))
-        return operator_for(kernel, X, self.cache_size, self.rank, self.random_state, copies)
+        return self._checked_settings()
 
     @property
-    def _is_greedy(self) -> bool:
-        """Whether the fast path is asked for; a rate belongs to the sweeps of Kernel-Adatron."""
-        return isinstance(self.solver, str) and self.solver == "auto" and self.learning_rate == "auto"
+    def _needs_float64(self) -> bool:
+        return bool(np.isinf(self.C))
 
     def _problems(self, gram: GramOperator, layout: Layout, data: TrainingData) -> list[DualProblem]:
-        with np.errstate(over="ignore"):
-            upper = self.C * data.weights
-        if np.isfinite(self.C) and not np.isfinite(upper).all():
-            raise ValueError(f"C * sample_weight overflows with C={self.C!r}; scale sample_weight down")
-        if not (upper > 0.0).all():
-            raise ValueError(f"C * sample_weight underflows with C={self.C!r}; scale sample_weight up")
+        upper = bounds_from(self.C, data.weights)
         if not layout.is_pairwise:
             return [classification(gram, layout.signs(data.codes), upper, bias=self.fit_intercept)]
         return [
@@ -301,23 +278,6 @@ default="auto"
             return choose_rows(gram.kernel, gram.X[rows], self.cache_size, **known).gram
         return gram.restrict(rows)
 
-    def _runs(self, problems: list[DualProblem], indefinite: bool, settings: dict[str, Any]) -> list[Run]:
-        if self._is_greedy and (indefinite or not getattr(problems[0].gram, "has_entries", True)):
-            settings["solver"] = KernelAdatron()
-        check_solver_can_serve(self.solver, settings["solver"], problems[0])
-        starts = self._warm_starts([problem.y.shape for problem in problems])
-        common = {"indefinite": indefinite, "eager": self.solver == "auto", **settings}
-        return [
-            Run(problem, alpha=start, first=number, **common)
-            for number, (problem, start) in enumerate(zip(problems, starts, strict=True))
-        ]
-
-    def _warm_starts(self, shapes: list[tuple[int, int]]) -> list[np.ndarray | None]:
-        previous = getattr(self, "_alphas", None) if self.warm_start else None
-        if previous is None or [a.shape for a in previous] != shapes:
-            return [None] * len(shapes)
-        return list(previous)
-
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         layout, data = plan.extras["layout"], plan.extras["data"]
         check_separable(solutions, plan)
@@ -325,9 +285,7 @@ default="auto"
         intercept = np.array([solution.bias for solution in solutions])
         attributes = expansion_attributes(plan, coefficients, intercept)
         attributes["class_weight_"] = data.class_weight
-        if self.warm_start:
-            attributes["_alphas"] = [_alphas(run, solutions) for run in plan.runs]
-        return attributes | summary_attributes(solutions)
+        return attributes | self._kept_for_warm_start(plan, solutions) | summary_attributes(solutions)
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row of `X`."""
@@ -368,15 +326,6 @@ default="auto"
         kind = PairProbabilities if layout.is_pairwise else ClassProbabilities
         self._probabilities = kind.from_held_out(decisions, data.codes, data.weights)
 
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the features, one row per problem; linear kernel only."""
-        if not isinstance(getattr(self, "_kernel", None), Linear):
-            raise AttributeError("coef_ is only available when using a linear kernel")
-        vectors, coefficients = self._expansion()
-        weights = coefficients.T @ vectors
-        return weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
-
 
 def _coefficient_matrix(layout: Layout, data: TrainingData, solutions: list[DualSolution]) -> np.ndarray:
     """``y∘α`` of every row and problem."""
@@ -386,8 +335,3 @@ def _coefficient_matrix(layout: Layout, data: TrainingData, solutions: list[Dual
             coefficients[rows, problem] = signs * solutions[problem].alpha
         return coefficients
     return layout.signs(data.codes) * np.column_stack([solution.alpha for solution in solutions])
-
-
-def _alphas(run: Run, solutions: list[DualSolution]) -> np.ndarray:
-    own = solutions[run.first : run.first + run.problem.n_columns]
-    return np.column_stack([solution.alpha for solution in own])

@@ -11,5 +11,7 @@
 
 from adatron.problems.classification import classification
 from adatron.problems.dual import DualProblem
+from adatron.problems.one_class import Ball, enclosing_ball, one_class
+from adatron.problems.regression import regression
 
-__all__ = ["DualProblem", "classification"]
+__all__ = ["Ball", "DualProblem", "classification", "enclosing_ball", "one_class", "regression"]
