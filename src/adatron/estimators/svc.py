@@ -291,7 +291,8 @@ default="auto"
         """The class of each row of `X`."""
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        return self.classes_[self._winners(self._decisions(X))]
+        winners = self._winners(self._decisions(X))
+        return self.classes_[winners]
 
     def _winners(self, decisions: np.ndarray) -> np.ndarray:
         if self.break_ties and not self._layout.is_binary:
