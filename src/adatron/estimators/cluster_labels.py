@@ -7,7 +7,7 @@ output ``f(x) = Σ α_i k(x_i, x)`` alone, for ``k(x, x) = 1``: inside is ``f(x)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -21,7 +21,7 @@ from adatron.solving import DualSolution
 
 __all__ = ["Contour", "DistinctRows", "cluster_labels", "contour_of"]
 
-_FRINGE = 1.0 / 3.0  # part of the level down to which a row outside belongs to the cluster next to it
+_FRINGE = 1.0 / 3.0  # part of the level above which rows around a cluster belong to it
 _POINTS_AT_ONCE = 2**22  # numbers in the points of segments that are evaluated together
 _FIRST_BATCH = 256  # edges
 
@@ -78,18 +78,35 @@ def cluster_labels(
     n_samples : int
         Points tested on each segment.
     share : float
-        Part of the rows below which a component is no cluster.
+        Part of the rows inside below which a component is no cluster.
     """
     inside = contour.is_inside(outputs)
-    components = _components(contour, rows, inside, n_samples)
+    component = np.where(inside, _components(contour, rows, inside, n_samples), -1)
+    cluster = _large(component, rows.counts, share)
+    fringe = replace(contour, level=_FRINGE * contour.level)
     without_itself = outputs - rows.mean(alpha)  # a lonely row must not vouch for itself
-    fringe = ~inside & (without_itself >= _FRINGE * contour.level)
-    components = np.where(inside, components, -1)
-    if inside.any() and fringe.any():
-        core = np.flatnonzero(inside)
-        _, nearest = NearestNeighbors(n_neighbors=1).fit(rows.X[core]).kneighbors(rows.X[fringe])
-        components[fringe] = components[core[nearest[:, 0]]]
-    return _numbered(components[rows.inverse], share)
+    loose = (cluster < 0) & fringe.is_inside(without_itself)
+    return _numbered(_attached(fringe, rows.X, cluster, loose, n_samples)[rows.inverse])
+
+
+def _large(component: np.ndarray, counts: np.ndarray, share: float) -> np.ndarray:
+    """Components with enough rows; −1 for the rest."""
+    names, inverse = np.unique(component, return_inverse=True)
+    sizes = np.bincount(inverse, counts)
+    sizes[names < 0] = 0.0
+    return np.where((sizes >= max(share * sizes.sum(), min(2, counts.sum())))[inverse], component, -1)
+
+
+def _attached(
+    fringe: Contour, X: np.ndarray, cluster: np.ndarray, loose: np.ndarray, n_samples: int
+) -> np.ndarray:
+    """Loose rows join the cluster of the nearest row that has one, if the way there stays in the fringe."""
+    core, loose = np.flatnonzero(cluster >= 0), np.flatnonzero(loose)
+    if len(core) and len(loose):
+        _, nearest = NearestNeighbors(n_neighbors=1).fit(X[core]).kneighbors(X[loose])
+        found = _connected(fringe, X, Edges(loose, core[nearest[:, 0]]), n_samples)
+        cluster[found.first] = cluster[found.second]
+    return cluster
 
 
 def _components(contour: Contour, rows: DistinctRows, inside: np.ndarray, n_samples: int) -> np.ndarray:
@@ -136,14 +153,10 @@ def _joined(component: np.ndarray, edges: Edges) -> np.ndarray:
     return connected_components(graph, directed=False)[1][component]
 
 
-def _numbered(components: np.ndarray, share: float) -> np.ndarray:
-    """Clusters 0, 1, … in the order in which they first occur; small components are outliers."""
-    m = len(components)
-    names, first, inverse, counts = np.unique(
-        components, return_index=True, return_inverse=True, return_counts=True
-    )
-    is_cluster = (names >= 0) & (counts >= max(share * m, min(2, m)))
+def _numbered(cluster: np.ndarray) -> np.ndarray:
+    """Clusters 0, 1, … in the order in which they first occur; −1 stays."""
+    names, first, inverse = np.unique(cluster, return_index=True, return_inverse=True)
     numbers = np.full(len(names), -1)
-    order = np.argsort(np.where(is_cluster, first, m), kind="stable")[: is_cluster.sum()]
-    numbers[order] = np.arange(len(order))
+    order = np.argsort(first[names >= 0])
+    numbers[np.flatnonzero(names >= 0)[order]] = np.arange(len(order))
     return numbers[inverse]

@@ -37,9 +37,9 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
 
     The smallest ball around the images of the rows under a Gaussian kernel, with the part `nu` of them
     allowed outside, is a set of contours in the space of the rows. Rows are connected when the segment
-    between them stays inside, and what is connected is a cluster. A row outside belongs to the nearest
-    cluster if the contour is near (its output is at least a third of that on the contour), and is an
-    outlier otherwise; so are rows in components too small for a cluster.
+    between them stays inside, and what is connected is a cluster, unless it is too small for one. Other
+    rows belong to the nearest cluster if they are around it: if the output of the ball's centre is at
+    least a third of that on the contour, there and on the way. The rest are outliers.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     n_samples_per_edge : int, default=7
         Points tested on the segment between two rows.
     min_cluster_size : float, default=0.04
-        Part of the rows below which a component is no cluster.
+        Part of the rows inside the ball below which a component is no cluster.
     tol : float, default=1e-3
         Relative duality gap at which the fit of the ball ends.
     cache_size : float or "auto", default="auto"
