@@ -2,7 +2,8 @@
 
 `ConvergenceDisplay` shows how a fit came about: margin, bias, objective and violation of the
 Karush–Kuhn–Tucker conditions after every epoch. `MarginDisplay` shows where it ended, for two
-features: the decision boundary, the margins and the support vectors. Each has ``from_estimator``,
+features: the decision boundary, the margins and the support vectors. `ClusterPathDisplay` shows how
+clusters split as the width of the kernel falls. Each has ``from_estimator``,
 keeps what it drew as attributes, and leaves showing or saving to you:
 
 >>> from adatron import SVC
@@ -16,7 +17,8 @@ keeps what it drew as attributes, and leaves showing or saving to you:
 >>> display.figure_.savefig("convergence.png")  # doctest: +SKIP
 """
 
+from adatron.display.cluster_path import ClusterPathDisplay
 from adatron.display.convergence import ConvergenceDisplay
 from adatron.display.margin import MarginDisplay
 
-__all__ = ["ConvergenceDisplay", "MarginDisplay"]
+__all__ = ["ClusterPathDisplay", "ConvergenceDisplay", "MarginDisplay"]
