@@ -35,6 +35,11 @@ def test_default_finds_the_clusters(name, seed):
     assert model.converged_
 
 
+def test_default_is_not_misled_by_another_pair_of_clusters():
+    X, y = SETS["moons"](400, 0)  # wide kernels cut a piece off both moons together
+    assert index(SupportVectorClustering().fit_predict(X), y) >= 0.95
+
+
 def test_default_on_iris():
     X, y = SETS["iris"](0, 0)
     assert index(SupportVectorClustering().fit_predict(X), y) >= 0.55
@@ -149,6 +154,13 @@ def test_choice_is_the_middle_of_the_longest_run_of_the_usual_number():
     assert path_of([1, 1, 2, 3, 3, 4], [1, 3, 3, 3, 3, 4]).choice() == (1, 2)
     assert path_of([1] * 20 + [2]).choice() == (0, 9)  # too rare to be believed
     assert path_of([1, 1, 1, 2]).choice() == (0, 3)
+
+
+def test_choice_is_of_usual_clusters_not_only_of_their_number():
+    path = path_of([1, 2, 2, 2, 2, 2, 2], [1, 1, 2, 2, 2, 2, 2])
+    path.labels[0, 1:5] = np.repeat([0, 1], [11, 1])  # four times another pair of clusters
+    path.labels[1, 2:] = path.labels[0, 5:] = np.repeat([0, 1], 6)[None]
+    assert path.choice() == (1, 4)
 
 
 def test_clusters_split_as_sigma_falls():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from adatron.estimators.cluster_edges import neighbour_distances
 from adatron.estimators.cluster_labels import DistinctRows, cluster_labels, contour_of
@@ -17,11 +18,12 @@ from adatron.solving import DualSolution, Run, rounds
 
 __all__ = ["NUS", "ClusterPath", "cluster_path", "widths"]
 
-NUS = (0.05, 0.1, 0.2, 0.3)
+NUS = (0.05, 0.1, 0.2, 0.3, 0.4)
 _STEP = 2.0**0.25  # of σ: half an octave of σ²
 _WIDTHS_AT_MOST = 24
 _NEIGHBOURS = 12  # the narrowest kernel reaches about this many of the other rows
 _LEAST_PART = 0.1  # of the grid: several clusters that appear less often are an accident
+_ALIKE = 0.75  # adjusted Rand index from which clusters differ only in their outliers
 _ROUNDING = 64 * np.finfo(float).eps  # a spread below this part of the mean is rounding
 _MAX_ITER = 10_000
 _CACHE = 2**26  # bytes of kernel values
@@ -69,20 +71,37 @@ class ClusterPath:
     def choice(self) -> tuple[int, int]:
         """Places of the ν and σ to take: the middle of the longest stretch with the usual clusters.
 
-        The number of clusters is the most frequent one from 2 on, or 1 where those are rare. Of the ν
-        for which it holds for most σ, the smallest is taken, and the middle of its longest run.
+        Usual are the most frequent clusters from 2 on, or a single cluster where those are rare. Of the ν
+        for which they hold for most σ, the smallest is taken, and the middle of its longest run.
         """
-        agrees = self.n_clusters == _usual(self.n_clusters)
-        nu = int(agrees.sum(axis=1).argmax())
-        begin, end = _longest_run(agrees[nu])
+        usual = _usual(self.labels.reshape(-1, self.labels.shape[2])).reshape(self.labels.shape[:2])
+        nu = int(usual.sum(axis=1).argmax())
+        begin, end = _longest_run(usual[nu])
         return nu, (begin + end - 1) // 2
 
 
-def _usual(counts: np.ndarray) -> int:
-    numbers, times = np.unique(counts[counts >= 2], return_counts=True)
-    if len(numbers) and times.max() >= _LEAST_PART * counts.size:
-        return int(numbers[times.argmax()])
-    return 1 if (counts == 1).any() else int(counts.min())
+def _usual(settings: np.ndarray) -> np.ndarray:
+    """Which of the settings, one in each row of labels, give the usual clusters.
+
+    Equal numbers are not enough: narrow kernels also cut a piece off one of two clusters that touch.
+    """
+    counts = settings.max(axis=1) + 1
+    alike: list[list[int]] = []
+    for i in np.flatnonzero(counts >= 2).tolist():
+        for group in alike:
+            if _are_alike(settings[group[0]], settings[i]):
+                group.append(i)
+                break
+        else:
+            alike.append([i])
+    largest = max(alike, key=len, default=[])
+    if len(largest) >= _LEAST_PART * len(settings):
+        return np.isin(np.arange(len(settings)), largest)
+    return counts == (1 if (counts == 1).any() else counts.min())
+
+
+def _are_alike(labels: np.ndarray, others: np.ndarray) -> bool:
+    return bool(labels.max() == others.max() and adjusted_rand_score(labels, others) >= _ALIKE)
 
 
 def _longest_run(flags: np.ndarray) -> tuple[int, int]:

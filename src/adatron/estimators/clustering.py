@@ -46,10 +46,10 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     sigma : "auto" or float, default="auto"
         Width of the kernel ``exp(-|x - z|² / (2 sigma²))``. "auto" clusters the rows (1,500 of them, if
         there are more) for widths from their spread down to the distance of near neighbours, with each
-        `nu`, and takes the middle of the longest stretch that has the most frequent number of clusters.
+        `nu`, and takes the middle of the longest stretch that has the most frequent clusters.
     nu : "auto" or float, default="auto"
-        Part of the rows that may lie outside the ball, from 0 to below 1; "auto" tries 0.05, 0.1, 0.2
-        and 0.3.
+        Part of the rows that may lie outside the ball, from 0 to below 1; "auto" tries 0.05, 0.1, 0.2,
+        0.3 and 0.4.
     n_neighbors : int, default=12
         Neighbours of each row to which a connection is tested; all rows, up to 300 of them.
     n_samples_per_edge : int, default=7
