@@ -22,7 +22,15 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_ESTIMATORS = ("SVC", "SVR", "OneClassSVM", "EnsembleSVC", "KernelPerceptron", "ParzenClassifier")
+_ESTIMATORS = (
+    "SVC",
+    "SVR",
+    "OneClassSVM",
+    "SupportVectorClustering",
+    "EnsembleSVC",
+    "KernelPerceptron",
+    "ParzenClassifier",
+)
 _SELECTION = ("AutoSVC",)
 _MODULES = ("bounds", "datasets", "display", "exceptions", "kernels", "selection")
 

@@ -3,8 +3,9 @@
 `ConvergenceDisplay` shows how a fit came about: margin, bias, objective and violation of the
 Karush–Kuhn–Tucker conditions after every epoch. `MarginDisplay` shows where it ended, for two
 features: the decision boundary, the margins and the support vectors. `KernelPathDisplay` shows what
-each width of a kernel was worth on the way to the chosen one. Each has ``from_estimator``, keeps what it
-drew as attributes, and leaves showing or saving to you:
+each width of a kernel was worth on the way to the chosen one, `ClusterPathDisplay` how clusters split as
+the width falls. Each has ``from_estimator``, keeps what it drew as attributes, and leaves showing or saving
+to you:
 
 >>> from adatron import SVC
 >>> from adatron.datasets import make_parity
@@ -17,8 +18,9 @@ drew as attributes, and leaves showing or saving to you:
 >>> display.figure_.savefig("convergence.png")  # doctest: +SKIP
 """
 
+from adatron.display.cluster_path import ClusterPathDisplay
 from adatron.display.convergence import ConvergenceDisplay
 from adatron.display.kernel_path import KernelPathDisplay
 from adatron.display.margin import MarginDisplay
 
-__all__ = ["ConvergenceDisplay", "KernelPathDisplay", "MarginDisplay"]
+__all__ = ["ClusterPathDisplay", "ConvergenceDisplay", "KernelPathDisplay", "MarginDisplay"]

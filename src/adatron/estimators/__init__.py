@@ -7,6 +7,8 @@
 True
 """
 
+from adatron.estimators.cluster_path import ClusterPath
+from adatron.estimators.clustering import SupportVectorClustering
 from adatron.estimators.ensemble import EnsembleSVC
 from adatron.estimators.kernel_perceptron import KernelPerceptron
 from adatron.estimators.one_class_svm import OneClassSVM
@@ -14,4 +16,13 @@ from adatron.estimators.parzen import ParzenClassifier
 from adatron.estimators.svc import SVC
 from adatron.estimators.svr import SVR
 
-__all__ = ["SVC", "SVR", "EnsembleSVC", "KernelPerceptron", "OneClassSVM", "ParzenClassifier"]
+__all__ = [
+    "SVC",
+    "SVR",
+    "ClusterPath",
+    "EnsembleSVC",
+    "KernelPerceptron",
+    "OneClassSVM",
+    "ParzenClassifier",
+    "SupportVectorClustering",
+]
