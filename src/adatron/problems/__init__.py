@@ -1,4 +1,4 @@
-"""The one quadratic programme, and thin formulations of it.
+"""The one quadratic programme, thin formulations of it, and the one whose columns are coupled.
 
 >>> import numpy as np
 >>> from adatron.operators import DenseGram
@@ -10,6 +10,7 @@
 """
 
 from adatron.problems.classification import classification
+from adatron.problems.crammer_singer import CrammerSingerProblem, crammer_singer
 from adatron.problems.dual import DualProblem
 
-__all__ = ["DualProblem", "classification"]
+__all__ = ["CrammerSingerProblem", "DualProblem", "classification", "crammer_singer"]

@@ -66,23 +66,24 @@ def sweep(gram: GramOperator, n_columns: int, pause: Pause) -> Iterator[tuple[in
 
 
 def output_sweep(
-    problem: DualProblem, alpha: np.ndarray, f: np.ndarray, pause: Pause
+    gram: GramOperator, coefficients: np.ndarray, f: np.ndarray, pause: Pause
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, bool]]:
     """Tiles for point-by-point sweeps: ``(first row, rows, outputs, factored)``.
 
     With a whole kernel matrix the rows are its rows and the outputs (B, m) are f. With a factor,
     ``K = Z Zᵀ``, they are rows of Z and ``w = Zᵀ(y∘α)`` (B, r), so that f_i is their product, a sweep
     costs O(mr), and f is brought up to date at the end. Either way a step of α_i adds a multiple of row i.
+    The `coefficients` are y∘α as the sweep finds them.
     """
-    factor = getattr(problem.gram, "factor", None)
+    factor = getattr(gram, "factor", None)
     if factor is None:
-        for first, block in sweep(problem.gram, problem.n_columns, pause):
+        for first, block in sweep(gram, f.shape[1], pause):
             yield first, block, f.T, False
         return
-    w = np.ascontiguousarray((problem.y * alpha).T @ factor)
-    size = max(1, _WORK_PER_TILE // (factor.shape[1] * problem.n_columns))
+    w = np.ascontiguousarray(coefficients.T @ factor)
+    size = max(1, _WORK_PER_TILE // (factor.shape[1] * f.shape[1]))
     try:
-        for start in range(0, problem.m, size):
+        for start in range(0, gram.m, size):
             pause()
             yield start, factor[start : start + size], w, True
     finally:
