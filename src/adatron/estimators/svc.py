@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import DEFAULT_MAX_ITER, FitPlan, summary_attributes
+from adatron.estimators.direct import check_direct_request, direct_operator
 from adatron.estimators.expansion import ExpansionClassifier, expansion_attributes
 from adatron.estimators.kernel_choice import inspect_gram, kernel_from, operator_for, probe_callable
 from adatron.estimators.multiclass import Layout
@@ -30,11 +31,11 @@ from adatron.estimators.parameters import (
 from adatron.estimators.separability import check_coincident, check_separable
 from adatron.estimators.solver_choice import check_solver_can_serve, solver_from
 from adatron.estimators.training_data import TrainingData, classification_data
-from adatron.kernels import Linear, Precomputed
+from adatron.kernels import Kernel, Linear, Precomputed
 from adatron.operators import Choice, GramOperator, RowGram, choose_rows
-from adatron.problems import DualProblem, classification
+from adatron.problems import DualProblem, classification, crammer_singer
 from adatron.solvers import KernelAdatron
-from adatron.solving import DualSolution, EpochRecord, Run
+from adatron.solving import CoupledRun, DualSolution, EpochRecord, Run
 from adatron.threads import usable_threads
 
 __all__ = ["SVC"]
@@ -76,7 +77,8 @@ default="rbf"
     random_state : int, RandomState instance or None, default=None
         Used for the landmarks of `rank` and the folds of ``probability=True``.
     fit_intercept : bool, default=True
-        Whether a bias is fitted.
+        Whether a bias is fitted. With ``multi_class="crammer_singer"``, whose document has none, it is a
+        constant 1 added to the kernel: one bias per class, shrunk towards 0 like the weights.
     solver : {"auto", "adatron", "adatron-secant", "multiplicative", "m3", "munk", "rho"} or Solver, \
 default="auto"
         "auto" is the fast path, Kernel-Adatron on working sets, whose epochs are rounds; above 5,000 rows
@@ -87,8 +89,12 @@ default="auto"
     learning_rate : "auto" or float, default="auto"
         The rate η of "adatron" ("auto": 1/K_ii for each point) or "multiplicative" ("auto": halved as
         often as need be).
-    multi_class : {"ovo", "ovr"}, default="ovo"
-        How more than two classes are trained.
+    multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"
+        How more than two classes are trained: a problem for each pair, one for each class against the
+        rest, or one problem for all classes together, Crammer & Singer's: ``½ Σ_c |w_c|²`` plus, for each
+        row, C times the largest ``1 + f_c − f_y`` over the classes c other than its own class y, or 0. C
+        means what it means to ``LinearSVC(multi_class="crammer_singer")``; with two classes the decision
+        is ``f_1 − f_0``, that of a support vector machine with 2C. It has its own solver, without a rate.
     rank : int or float, default=None
         Train on a low-rank approximation of the kernel: an integer is the number of Nyström landmarks, a
         number below 1 the relative trace error at which pivoted incomplete Cholesky stops. The
@@ -130,6 +136,8 @@ default="auto"
     C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998.
     N. Cristianini, C. Campbell, J. Shawe-Taylor, *A Multiplicative Updating Algorithm for Training Support
     Vector Machines*, ESANN 1999.
+    K. Crammer, Y. Singer, *On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines*,
+    JMLR 2, 2001.
     V. K. Potluru et al., *Multiplicative Updates for Non-negative Kernel SVM*, 2009.
     I. W. Tsang, J. T. Kwok, *Ensembles of Partially Trained SVMs with Multiplicative Updates*, IJCAI 2007.
 
@@ -241,6 +249,8 @@ default="auto"
         layout.check_size(len(data.codes))
         kernel = kernel_from(self, data.X, data.sample_weight)
         probe_callable(kernel, data.X)
+        if layout.is_direct:
+            return self._direct_plan(kernel, layout, data, settings)
         choice = self._operator(kernel, data.X, layout.copies_of_the_matrix(data.codes))
         indefinite = inspect_gram(choice.gram, kernel)
         if indefinite and isinstance(choice.gram, RowGram):  # all its rows will be swept
@@ -252,14 +262,32 @@ default="auto"
         extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
         return FitPlan(kernel, runs, self.time_limit, self._threads(len(problems)), extras=extras)
 
+    def _direct_plan(
+        self, kernel: Kernel, layout: Layout, data: TrainingData, settings: dict[str, Any]
+    ) -> FitPlan:
+        """One problem for all classes, whose multipliers are coupled."""
+        choice = direct_operator(kernel, data.X, self.fit_intercept, self.cache_size)
+        indefinite = inspect_gram(choice.gram, kernel)
+        problem = crammer_singer(choice.gram, data.codes, layout.n_classes, self._upper(data))
+        if np.isinf(problem.upper).any() and not isinstance(kernel, Precomputed):
+            check_coincident(data.X, data.codes, data.rows, data.classes)
+        start = self._warm_starts([(problem.m, problem.n_classes)])[0]
+        limits = {"tol": settings["tol"], "max_iter": settings["max_iter"]}
+        run = CoupledRun(problem, alpha=start, indefinite=indefinite, eager=True, **limits)
+        extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
+        extras["constant"] = 1.0 if self.fit_intercept else 0.0
+        return FitPlan(kernel, [run], self.time_limit, 1, extras=extras)
+
     def _check_parameters(self) -> dict[str, Any]:
         check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
         check_common_parameters(self)
-        check_choice("multi_class", self.multi_class, ["ovo", "ovr"])
+        check_choice("multi_class", self.multi_class, ["ovo", "ovr", "crammer_singer"])
         check_choice("decision_function_shape", self.decision_function_shape, ["ovr", "ovo"])
         for name in ("shrinking", "probability", "break_ties", "fit_intercept", "warm_start"):
             check_flag(name, getattr(self, name))
         solver = solver_from(self.solver, self.learning_rate)
+        if self.multi_class == "crammer_singer":
+            check_direct_request(self)
         max_iter = check_max_iter(self.max_iter, DEFAULT_MAX_ITER)
         return {"tol": check_number("tol", self.tol), "max_iter": max_iter, "solver": solver}
 
@@ -273,13 +301,18 @@ default="auto"
         """Whether the fast path is asked for; a rate belongs to the sweeps of Kernel-Adatron."""
         return isinstance(self.solver, str) and self.solver == "auto" and self.learning_rate == "auto"
 
-    def _problems(self, gram: GramOperator, layout: Layout, data: TrainingData) -> list[DualProblem]:
+    def _upper(self, data: TrainingData) -> np.ndarray:
+        """``C`` times the weight of each row."""
         with np.errstate(over="ignore"):
             upper = self.C * data.weights
         if np.isfinite(self.C) and not np.isfinite(upper).all():
             raise ValueError(f"C * sample_weight overflows with C={self.C!r}; scale sample_weight down")
         if not (upper > 0.0).all():
             raise ValueError(f"C * sample_weight underflows with C={self.C!r}; scale sample_weight up")
+        return upper
+
+    def _problems(self, gram: GramOperator, layout: Layout, data: TrainingData) -> list[DualProblem]:
+        upper = self._upper(data)
         if not layout.is_pairwise:
             return [classification(gram, layout.signs(data.codes), upper, bias=self.fit_intercept)]
         return [
@@ -320,12 +353,15 @@ default="auto"
         layout, data = plan.extras["layout"], plan.extras["data"]
         check_separable(solutions, plan)
         coefficients = _coefficient_matrix(layout, data, solutions)
-        intercept = np.array([solution.bias for solution in solutions])
-        attributes = expansion_attributes(plan, coefficients, intercept)
+        intercept = np.zeros(coefficients.shape[1]) + [solution.bias for solution in solutions]
+        attributes = expansion_attributes(plan, coefficients, intercept, plan.extras.get("constant", 0.0))
         attributes["class_weight_"] = data.class_weight
         if self.warm_start:
             attributes["_alphas"] = [_alphas(run, solutions) for run in plan.runs]
-        return attributes | summary_attributes(solutions)
+        attributes |= summary_attributes(solutions)
+        if layout.is_direct:  # a bias that is shrunk is the only one that is best
+            attributes["bias_interval_"] = np.repeat(attributes["intercept_"][:, None], 2, axis=1)
+        return attributes
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row of `X`."""
@@ -378,6 +414,8 @@ default="auto"
 
 def _coefficient_matrix(layout: Layout, data: TrainingData, solutions: list[DualSolution]) -> np.ndarray:
     """``y∘α`` of every row and problem."""
+    if layout.is_direct:
+        return layout.of_classes(solutions[0].alpha)
     coefficients = np.zeros((len(data.codes), len(solutions)))
     if layout.is_pairwise:
         for problem, (rows, signs) in enumerate(layout.pair_rows(data.codes)):

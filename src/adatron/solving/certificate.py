@@ -28,9 +28,14 @@ __all__ = [
     "best_bias",
     "certify",
     "estimated_gap",
+    "hard_margin",
+    "is_as_good_as_hard",
     "is_single",
     "make_feasible",
     "measure_gap",
+    "precise_sum",
+    "soft_margin",
+    "without_negligible",
 ]
 
 _AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
@@ -96,8 +101,7 @@ def _allow_for_rounding(problem: DualProblem, column: int, certificate: Certific
 
 def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, has_bias: bool) -> np.ndarray:
     """Clip α to its box, drop what is negligible and shrink the heavier class until ``yᵀα = 0``."""
-    alpha = np.clip(alpha, 0.0, upper)
-    alpha[alpha < _NEGLIGIBLE * alpha.max(initial=0.0)] = 0.0
+    alpha = without_negligible(np.clip(alpha, 0.0, upper))
     if has_bias:
         positive = y > 0.0
         above, below = alpha[positive].sum(), alpha[~positive].sum()
@@ -108,6 +112,12 @@ def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, has_bias:
         else:
             alpha[~positive] *= above / below
     return alpha
+
+
+def without_negligible(alpha: np.ndarray) -> np.ndarray:
+    """Multipliers of any sign, those that are far smaller than the largest dropped."""
+    sizes = np.abs(alpha)
+    return np.where(sizes < _NEGLIGIBLE * sizes.max(initial=0.0), 0.0, alpha)
 
 
 def estimated_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndarray) -> float:
@@ -141,31 +151,43 @@ def measure_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndar
     """The gap of a feasible α whose outputs are f."""
     y, p, upper = problem.y[:, column], problem.p[:, column], problem.upper[:, column]
     present = upper > 0.0
-    hard = bool(np.isinf(upper[present]).any())
     low, high = best_bias(f, y, p, upper) if problem.has_bias else (0.0, 0.0)
     bias = 0.5 * (low + high)
     interval = (min(low, high), max(low, high)) if low <= high else (bias, bias)
-    quadratic = max(_sum(alpha * y * f), 0.0)
-    linear = _sum(p * alpha)
+    quadratic = max(precise_sum(alpha * y * f), 0.0)
+    linear = precise_sum(p * alpha)
     outputs = (y * (f + bias))[present]
-    if hard:
-        return _hard(alpha, f, bias, interval, quadratic, linear, outputs / p[present])
+    hard = hard_margin(alpha, f, bias, interval, quadratic, linear, outputs / p[present])
+    if np.isinf(upper[present]).any():
+        return hard
     slack = p[present] - outputs
     a, u = alpha[present], upper[present]
-    difference = _sum(np.where(slack > 0.0, (u - a) * slack, -a * slack))
+    difference = precise_sum(np.where(slack > 0.0, (u - a) * slack, -a * slack))
+    huge = is_as_good_as_hard(problem, column)
+    return soft_margin(hard, quadratic, linear, float(outputs.min()), difference, huge)
+
+
+def is_as_good_as_hard(problem: Any, column: int) -> bool:
+    """Whether the bounds are so large that rounding alone makes a gap."""
+    return float(problem.upper[:, column].max() * problem.diagonal.max()) >= _AS_GOOD_AS_HARD
+
+
+def soft_margin(
+    hard: Certificate, quadratic: float, linear: float, worst: float, difference: float, huge: bool
+) -> Certificate:
+    """The certificate for finite bounds, from that for infinite ones and ``difference = P − D``."""
     dual = linear - 0.5 * quadratic
     primal = dual + difference
     size = max(abs(primal), abs(dual))
     gap = difference / size if size > 0.0 else 0.0
     norm = float(np.sqrt(quadratic))
-    if upper[present].max() * problem.diagonal.max() >= _AS_GOOD_AS_HARD:
-        hard_gap = _hard(alpha, f, bias, interval, quadratic, linear, outputs / p[present]).gap
-        gap = min(gap, hard_gap)
-    margin = (float(outputs.min()) / norm, norm / linear) if norm > 0.0 and linear > 0.0 else (0.0, 0.0)
-    return Certificate(alpha, f, bias, interval, float(gap), primal, dual, margin)
+    if huge:
+        gap = min(gap, hard.gap)
+    margin = (worst / norm, norm / linear) if norm > 0.0 and linear > 0.0 else (0.0, 0.0)
+    return replace(hard, gap=float(gap), primal=primal, dual=dual, margin_interval=margin)
 
 
-def _hard(
+def hard_margin(
     alpha: np.ndarray,
     f: np.ndarray,
     bias: float,
@@ -174,6 +196,7 @@ def _hard(
     linear: float,
     outputs: np.ndarray,
 ) -> Certificate:
+    """The certificate for infinite bounds; `outputs` are to be at least 1, up to one common factor."""
     norm = float(np.sqrt(quadratic))
     worst = float(outputs.min())
     if norm == 0.0 or linear <= 0.0:  # α = 0, or w = 0 with α > 0: the hulls of the classes touch
@@ -209,6 +232,6 @@ def best_bias(f: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray) ->
     return float(turns[first]), float(turns[last])
 
 
-def _sum(values: np.ndarray) -> float:
+def precise_sum(values: np.ndarray) -> float:
     """A sum in extended precision."""
     return float(np.sum(values, dtype=np.longdouble))

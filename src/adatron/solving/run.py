@@ -81,8 +81,7 @@ class Run:
         self.state = self.solver.epoch(self._live_problem, self.state, pause)
         self.epoch += 1
         if self.epoch % _REFRESH_EVERY == 0:
-            problem = self._live_problem
-            self.state.f[:] = problem.gram.matmul(problem.y * self.state.alpha)
+            self.state.f[:] = self._outputs()
         records = self._record()
         if (
             self.epoch >= min(self._next_check, self.max_iter)
@@ -96,6 +95,24 @@ class Run:
             self._next_check = min([self.epoch + wait, *self._eager_at[:1]])
         return records
 
+    def _outputs(self) -> np.ndarray:
+        """f from scratch."""
+        return self._live_problem.gram.matmul(self._live_problem.y * self.state.alpha)
+
+    def _measure(self) -> np.ndarray:
+        """Objective, margin and violation of every live column."""
+        return measure(self._live_problem, self.state)
+
+    def _certify(self, column: int, alpha: np.ndarray, f: np.ndarray | None = None) -> Certificate:
+        return certify(self.problem, column, alpha, f)
+
+    def _exact_finish(self, column: int, alpha: np.ndarray) -> np.ndarray | None:
+        return exact_finish(self.problem, column, alpha, self._pause)
+
+    def _iterate(self, place: int) -> tuple[np.ndarray, np.ndarray]:
+        """α and f of one live column."""
+        return self.state.alpha[..., place], self.state.f[..., place]
+
     def _flagged(self, name: str, place: int | None = None) -> bool:
         """Whether the solver itself says that a column has diverged or ended."""
         flags = getattr(self.state, name, None)
@@ -105,9 +122,7 @@ class Run:
         """End the live columns as they are."""
         for place, column in enumerate(self.live.tolist()):
             if self.solutions[column] is None:
-                certificate = certify(
-                    self.problem, column, self.state.alpha[:, place], self.state.f[:, place]
-                )
+                certificate = self._certify(column, *self._iterate(place))
                 self._close(column, self._status_at(status, certificate), certificate)
         self._leave(np.zeros(len(self.live), dtype=bool))
 
@@ -121,15 +136,13 @@ class Run:
         current = list(self.solutions)
         for place, column in enumerate(self.live.tolist()):
             if current[column] is None:
-                certificate = certify(
-                    self.problem, column, self.state.alpha[:, place], self.state.f[:, place]
-                )
+                certificate = self._certify(column, *self._iterate(place))
                 current[column] = self._solution(column, Status.STOPPED, certificate)
         return [solution for solution in current if solution is not None]
 
     def _record(self) -> list[EpochRecord]:
         seconds = monotonic() - self.began
-        values = measure(self._live_problem, self.state)
+        values = self._measure()
         records = []
         for place, column in enumerate(self.live.tolist()):
             objective, margin, violation = values[place].tolist()
@@ -146,9 +159,9 @@ class Run:
         column = problem - self.first
         solution = self.solutions[column]
         if solution is not None:
-            return solution.gap, int(np.count_nonzero(solution.alpha))
-        alpha = self.state.alpha[:, int(np.flatnonzero(self.live == column)[0])]
-        return certify(self.problem, column, alpha).gap, int(np.count_nonzero(alpha))
+            return solution.gap, _n_support(solution.alpha)
+        alpha = self._iterate(int(np.flatnonzero(self.live == column)[0]))[0]
+        return self._certify(column, alpha).gap, _n_support(alpha)
 
     def _check(self, records: list[EpochRecord]) -> None:
         if self._eager_at and self.epoch >= self._eager_at[0]:
@@ -165,11 +178,11 @@ class Run:
 
     def _judge(self, place: int, column: int, violation: float) -> tuple[Status, Certificate] | None:
         """Whether a column has ended, and with what."""
-        alpha = self.state.alpha[:, place]
+        alpha, f = self._iterate(place)
         first = self.traces[column].rows[0][-1]
         is_bounded = violation <= _DIVERGED * max(1.0, first) and np.isfinite(alpha).all()  # False for NaN
         if self._flagged("diverged", place) or not is_bounded:
-            best = self._best[column] or certify(self.problem, column, np.zeros_like(alpha))
+            best = self._best[column] or self._certify(column, np.zeros_like(alpha))
             if self.indefinite:
                 return Status.INDEFINITE_KERNEL, best
             verdict = self._judge_margin(column, best, self._finish_if_hard(column, best.alpha))
@@ -181,7 +194,7 @@ class Run:
             finished = self._finish(column, alpha)
             if finished is not None and finished.gap <= self.tol and self.tol >= np.finfo(float).eps:
                 return Status.CONVERGED, finished
-        certificate = certify(self.problem, column, alpha, self.state.f[:, place])
+        certificate = self._certify(column, alpha, f)
         if is_single(self.problem.gram):
             return self._judge_single(place, certificate)
         if self.indefinite:
@@ -209,8 +222,7 @@ class Run:
         if ended or not self._is_greedy or np.isinf(self.problem.upper[:, column]).any():
             return None
         goal = max(self.tol, _SINGLE_GAP) if is_single(self.problem.gram) else self._finish_below[column]
-        alpha, f = self.state.alpha[:, place], self.state.f[:, place]
-        return estimated_gap(self.problem, column, alpha, f) <= goal
+        return estimated_gap(self.problem, column, *self._iterate(place)) <= goal
 
     def _judge_single(self, place: int, certificate: Certificate) -> tuple[Status, Certificate] | None:
         """A gap reached with float32 kernel values; if they are too coarse for tol, go on with float64."""
@@ -223,7 +235,7 @@ class Run:
         gram: Any = self.problem.gram
         self.problem = replace(self.problem, gram=gram.exact())
         self._live_problem = self.problem.columns(self.live)
-        self.state.f[:] = self.problem.gram.matmul(self._live_problem.y * self.state.alpha)
+        self.state.f[:] = self._outputs()
         return None
 
     def _keep_best(self, column: int, certificate: Certificate) -> None:
@@ -267,9 +279,10 @@ class Run:
     def _rounding(self, column: int, certificate: Certificate) -> float:
         """A gap that rounding of the outputs alone may cause."""
         roots = np.sqrt(self.problem.diagonal)
-        output_error = 1e-13 * float(roots.max()) * float(certificate.alpha @ roots)
+        sizes = np.abs(certificate.alpha).reshape(len(roots), -1).sum(axis=1)
+        output_error = 1e-13 * float(roots.max()) * float(sizes @ roots)
         upper = self.problem.upper[:, column]
-        weight = float(upper.sum()) if np.isfinite(upper).all() else float(certificate.alpha.sum())
+        weight = float(upper.sum()) if np.isfinite(upper).all() else float(sizes.sum())
         return max(1e-9, weight * output_error / max(abs(certificate.dual), 1e-300))
 
     def _radius(self, column: int) -> float:
@@ -277,8 +290,8 @@ class Run:
         return float(np.sqrt(self.problem.diagonal[self.problem.upper[:, column] > 0.0].max()))
 
     def _finish(self, column: int, alpha: np.ndarray) -> Certificate | None:
-        finished = exact_finish(self.problem, column, alpha, self._pause)
-        self._finished[column] = None if finished is None else certify(self.problem, column, finished)
+        finished = self._exact_finish(column, alpha)
+        self._finished[column] = None if finished is None else self._certify(column, finished)
         return self._finished[column]
 
     def _close(self, column: int, status: Status, certificate: Certificate) -> None:
@@ -316,3 +329,8 @@ class Run:
         self.live = self.live[staying]
         if not len(self.live):
             getattr(self.problem.gram, "release", lambda: None)()
+
+
+def _n_support(alpha: np.ndarray) -> int:
+    """Points with any multiplier other than 0."""
+    return int(np.count_nonzero(alpha.reshape(len(alpha), -1).any(axis=1)))
