@@ -17,17 +17,20 @@ import numpy as np
 from adatron.problems import CrammerSingerProblem
 from adatron.solvers import Pause
 from adatron.solving.finish import lengths_to_try, reach_the_optimum, solve_free_system
+from adatron.threads import one_blas_thread
 
 __all__ = ["exact_coupled_finish"]
 
-_FREED_AT_ONCE = 16
+_FREED_AT_ONCE = 256
+_WORK = 2e11  # multiply-adds spent at most: more than in `finish`, because sweeps over rows end later
 
 
 def exact_coupled_finish(
     problem: CrammerSingerProblem, alpha: np.ndarray, pause: Pause = lambda: None
 ) -> np.ndarray | None:
     """The optimal A, or None when it was not reached within a bounded effort."""
-    return reach_the_optimum(_CoupledFinish(problem, alpha), pause)
+    with one_blas_thread():  # the systems are small, however many rows there are
+        return reach_the_optimum(_CoupledFinish(problem, alpha), pause, _WORK)
 
 
 class _CoupledFinish:

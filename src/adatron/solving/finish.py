@@ -35,10 +35,10 @@ def exact_finish(
     return reach_the_optimum(_Finish(problem, column, alpha), pause)
 
 
-def reach_the_optimum(finish: Any, pause: Pause) -> np.ndarray | None:
+def reach_the_optimum(finish: Any, pause: Pause, most_work: float = _WORK) -> np.ndarray | None:
     """Step, and free what is wrong, until nothing is; None when that took more than a bounded effort."""
     work = 0.0
-    while finish.n_free <= LARGEST_FREE_SET and work < _WORK:
+    while finish.n_free <= LARGEST_FREE_SET and work < most_work:
         pause()
         work += _WORK_PER_STEP + float(finish.n_free) ** 3 / 3
         try:
