@@ -349,3 +349,13 @@ def test_weights_that_leave_a_row_out():
     removed = direct(gamma=0.5, tol=1e-9).fit(X[kept], y[kept], weights[kept])
     np.testing.assert_allclose(model.decision_function(X), removed.decision_function(X), atol=1e-8)
     assert kept[model.support_].all()
+
+
+def test_P4_bounds_of_very_different_sizes():
+    """Multipliers from 1e-2 to 1e8 all count: none is negligible beside the largest."""
+    X, y = iris()
+    weights = 10.0 ** np.random.default_rng(0).uniform(-8, 8, len(y))
+    assert direct().fit(X, y, weights).converged_
+    model = direct(C=1e8, kernel="linear").fit(X, y)
+    assert model.converged_
+    assert model.score(X, y) > 0.97

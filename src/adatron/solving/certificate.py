@@ -35,7 +35,6 @@ __all__ = [
     "measure_gap",
     "precise_sum",
     "soft_margin",
-    "without_negligible",
 ]
 
 _AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
@@ -101,7 +100,8 @@ def _allow_for_rounding(problem: DualProblem, column: int, certificate: Certific
 
 def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, has_bias: bool) -> np.ndarray:
     """Clip α to its box, drop what is negligible and shrink the heavier class until ``yᵀα = 0``."""
-    alpha = without_negligible(np.clip(alpha, 0.0, upper))
+    alpha = np.clip(alpha, 0.0, upper)
+    alpha[alpha < _NEGLIGIBLE * alpha.max(initial=0.0)] = 0.0
     if has_bias:
         positive = y > 0.0
         above, below = alpha[positive].sum(), alpha[~positive].sum()
@@ -112,12 +112,6 @@ def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, has_bias:
         else:
             alpha[~positive] *= above / below
     return alpha
-
-
-def without_negligible(alpha: np.ndarray) -> np.ndarray:
-    """Multipliers of any sign, those that are far smaller than the largest dropped."""
-    sizes = np.abs(alpha)
-    return np.where(sizes < _NEGLIGIBLE * sizes.max(initial=0.0), 0.0, alpha)
 
 
 def estimated_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndarray) -> float:

@@ -24,7 +24,6 @@ from adatron.solving.certificate import (
     is_as_good_as_hard,
     precise_sum,
     soft_margin,
-    without_negligible,
 )
 from adatron.solving.coupled_finish import exact_coupled_finish
 from adatron.solving.run import Run
@@ -70,7 +69,7 @@ class CoupledRun(Run):
 
 def certify_coupled(problem: CrammerSingerProblem, alpha: np.ndarray) -> Certificate:
     """Make A feasible, recompute its outputs from the kernel and measure the gap."""
-    alpha = problem.feasible(without_negligible(np.asarray(alpha, dtype=np.float64)))
+    alpha = problem.feasible(np.asarray(alpha, dtype=np.float64))
     f = problem.gram.matmul(alpha)
     losses = problem.losses(f)
     margins = _margins(problem, losses)
