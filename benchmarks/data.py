@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_svmlight_file, make_classification
 
-__all__ = ["SETS", "load", "load_root", "svmlight", "usps_digits"]
+__all__ = ["REGRESSION_SETS", "SETS", "load", "load_root", "svmlight", "usps_digits"]
 
 
 def load_root():
@@ -97,6 +97,29 @@ SETS = {
 }
 
 
+def _regression(name, rows=None):
+    """All rows, standardised with their targets; what is fitted is also what is predicted."""
+    if name == "abalone":
+        table = pd.read_csv(load_root() / "regression" / "abalone.data.gz", header=None)
+        table = pd.get_dummies(table, dtype=float)
+        table[8] = table.pop(8)  # the target, last again
+    else:
+        table = pd.read_csv(load_root() / "regression" / f"{name}.csv.xz", nrows=rows)
+        table = table.drop(columns="fold", errors="ignore")
+    values = table.to_numpy(float)
+    values = (values - values.mean(axis=0)) / values.std(axis=0)
+    X, y = np.ascontiguousarray(values[:, :-1]), values[:, -1].copy()
+    return X, y, X, y, _scale_gamma(X)
+
+
+REGRESSION_SETS = {
+    "abalone": lambda: _regression("abalone"),
+    "cpusmall": lambda: _regression("cpusmall"),
+    "cal_housing": lambda: _regression("cal_housing"),
+    "kin40k 20,000": lambda: _regression("kin40k", rows=20_000),
+}
+
+
 def load(name):
-    """Rows and labels for training and testing, and the γ that all libraries use."""
-    return SETS[name]()
+    """Rows and labels or targets for training and testing, and the γ that all libraries use."""
+    return (SETS | REGRESSION_SETS)[name]()

@@ -4,7 +4,7 @@ import importlib.util
 
 import numpy as np
 
-__all__ = ["PEERS", "available"]
+__all__ = ["PEERS", "REGRESSORS", "available"]
 
 CACHE_MB = 2000
 
@@ -64,6 +64,32 @@ PEERS = {
 }
 
 
-def available():
+def _adatron_regression(C, gamma):
+    from adatron import SVR
+
+    return SVR(C=C, gamma=gamma)
+
+
+def _sklearn_regression(C, gamma):
+    from sklearn.svm import SVR
+
+    return SVR(C=C, gamma=gamma, cache_size=CACHE_MB)
+
+
+def _sklearnex_regression(C, gamma):
+    from sklearnex.svm import SVR
+
+    return SVR(C=C, gamma=gamma, cache_size=CACHE_MB)
+
+
+REGRESSORS = {
+    "adatron": (_adatron_regression, np.float64, "adatron"),
+    "sklearn": (_sklearn_regression, np.float64, "sklearn"),
+    "sklearnex float32": (_sklearnex_regression, np.float32, "sklearnex"),
+    "sklearnex float64": (_sklearnex_regression, np.float64, "sklearnex"),
+}
+
+
+def available(peers=PEERS):
     """Names of the peers that are installed."""
-    return [name for name, (_, _, module) in PEERS.items() if importlib.util.find_spec(module)]
+    return [name for name, (_, _, module) in peers.items() if importlib.util.find_spec(module)]

@@ -19,6 +19,13 @@ def noisy_points(seed, m=30, d=3, flip=0.15):
     return X, y
 
 
+def noisy_targets(seed, m=30, d=3):
+    """Points with targets from a noisy smooth function."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d))
+    return X, np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] + 0.2 * rng.normal(size=m)
+
+
 def separated_points(seed, m=30, d=3):
     """Points that a hyperplane separates with a wide margin."""
     rng = np.random.default_rng(seed)

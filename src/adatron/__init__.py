@@ -22,7 +22,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_ESTIMATORS = ("SVC", "EnsembleSVC", "KernelPerceptron", "ParzenClassifier")
+_ESTIMATORS = ("SVC", "SVR", "OneClassSVM", "EnsembleSVC", "KernelPerceptron", "ParzenClassifier")
 _SELECTION = ("AutoSVC",)
 _MODULES = ("bounds", "datasets", "display", "exceptions", "kernels", "selection")
 

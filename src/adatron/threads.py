@@ -78,7 +78,8 @@ def _blas_threads() -> int:
 def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int) -> None:
     """Call ``work(item)`` for every item, on `n_threads` threads of which the caller is one.
 
-    The first exception ends the others after their current item, and is raised here.
+    The first exception ends the others after their current item, and is raised here. On a busy machine
+    a helper may come too late for any item: nobody waits for it.
 
     Examples
     --------
@@ -89,6 +90,8 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
     [0, 1, 4, 9]
     """
     todo = list(items)[::-1]
+    count = len(todo)
+    finished: list[None] = []
     errors: list[BaseException] = []
 
     def go_on() -> None:
@@ -99,6 +102,7 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
                 except IndexError:  # another thread was faster
                     return
                 work(item)
+                finished.append(None)
         except BaseException as error:
             errors.append(error)
 
@@ -114,7 +118,8 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
         done.acquire()
         _thread.start_new_thread(help_out, (done,))
     go_on()
-    _wait_for(working, errors)
+    if len(finished) < count:
+        _wait_for(working, errors)
     if errors:
         raise errors[0]
 

@@ -11,6 +11,7 @@ from adatron.operators import (
     BlockedGram,
     LinearGram,
     LowRankGram,
+    TwinGram,
     available_memory,
     choose_operator,
     low_rank_gram,
@@ -24,12 +25,18 @@ def operator_name(request):
     return request.param
 
 
+@pytest.fixture(params=["once", "twins"])
+def copies(request):
+    return {"once": 1, "twins": 2}[request.param]
+
+
 @pytest.fixture(params=list(KERNELS))
-def case(request, operator_name):
-    X, _ = noisy_points(3, m=41)
+def case(request, operator_name, copies):
+    X, _ = noisy_points(3, m=41 // copies + copies - 1)
     kernel = KERNELS[request.param]
-    grams = operators(kernel, X) | {"factor": pivoted_cholesky(kernel, X, 41)}
-    return grams[operator_name], kernel(X, X)
+    grams = operators(kernel, X) | {"factor": pivoted_cholesky(kernel, X, len(X))}
+    gram = grams[operator_name]
+    return (TwinGram(gram) if copies == 2 else gram), np.tile(kernel(X, X), (copies, copies))
 
 
 def test_size_and_diagonal(case):

@@ -142,3 +142,11 @@ def test_figure_can_be_saved(tmp_path):
     display = KernelPathDisplay.from_path(make_path((0.4, 0.1, np.inf), n_support=[30, 20, np.nan]))
     display.figure_.savefig(tmp_path / "path.png")
     assert (tmp_path / "path.png").stat().st_size > 5_000
+
+
+def test_only_the_last_level_of_a_search_is_drawn():
+    steps = [{"sigma": s, "criterion": 0.5, "level": 0} for s in (1.0, 2.0, 4.0)]
+    steps += [{"sigma": s, "criterion": 0.1 * s, "level": 1} for s in (2.0, 3.0)]
+    display = KernelPathDisplay.from_path(KernelPath(steps, criterion="error", best_index=3))
+    assert display.line_.get_xdata().tolist() == [2.0, 3.0]
+    assert display.line_.get_ydata().tolist() == pytest.approx([0.2, 0.3])

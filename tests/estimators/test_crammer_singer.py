@@ -232,6 +232,7 @@ def test_hard_margin_that_cannot_be():
         ({"solver": "adatron"}, ["solver='adatron'", "solver='auto'"]),
         ({"learning_rate": 0.1}, ["learning_rate=0.1", "learning_rate='auto'"]),
         ({"rank": 10}, ["rank=10", "rank=None"]),
+        ({"probability": True}, ["probability=True", "probability=False", "multi_class='ovo' or 'ovr'"]),
         ({"decision_function_shape": "ovo"}, ["decision_function_shape='ovr'", "multi_class='ovo'"]),
     ],
 )
@@ -241,15 +242,6 @@ def test_P22_requests_that_direct_training_cannot_serve(parameters, words):
         direct(**parameters).fit(X, y)
     for word in words:
         assert word in str(error.value)
-
-
-def test_probabilities():
-    X, y = iris()
-    model = direct(probability=True).fit(X, y)
-    probabilities = model.predict_proba(X)
-    assert probabilities.shape == (150, 3)
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-    assert np.mean(probabilities.argmax(axis=1) == y) > 0.9
 
 
 def slow_model(**parameters):

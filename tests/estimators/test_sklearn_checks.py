@@ -7,7 +7,7 @@ import sys
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from adatron import SVC, AutoSVC, EnsembleSVC, KernelPerceptron, ParzenClassifier
+from adatron import SVC, SVR, AutoSVC, EnsembleSVC, KernelPerceptron, OneClassSVM, ParzenClassifier
 
 ESTIMATORS = [
     SVC(),
@@ -20,6 +20,14 @@ ESTIMATORS = [
     SVC(solver="multiplicative"),
     SVC(solver="m3", fit_intercept=False),
     SVC(solver="munk", fit_intercept=False),
+    SVR(),
+    SVR(kernel="linear"),
+    SVR(fit_intercept=False),
+    SVR(solver="multiplicative"),
+    SVR(solver="m3", fit_intercept=False),
+    OneClassSVM(),
+    OneClassSVM(kernel="linear"),
+    OneClassSVM(solver="multiplicative"),
     EnsembleSVC(),
     EnsembleSVC(fit_intercept=True),
     KernelPerceptron(),
@@ -46,7 +54,7 @@ import warnings
 warnings.simplefilter("ignore")
 from sklearn.utils.estimator_checks import check_estimator
 import adatron
-for name in ("SVC", "EnsembleSVC", "KernelPerceptron", "ParzenClassifier", "AutoSVC"):
+for name in ("SVC", "SVR", "OneClassSVM", "EnsembleSVC", "KernelPerceptron", "ParzenClassifier", "AutoSVC"):
     results = check_estimator(getattr(adatron, name)(), on_fail=None, on_skip=None)
     print(name, *sorted({r["status"] for r in results}), len(results))
 """
@@ -57,7 +65,7 @@ def test_no_check_is_skipped_with_array_api_dispatch():
     command = [sys.executable, "-c", REPORT]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
     lines = [line.split() for line in done.stdout.splitlines()]
-    assert len(lines) == 5
+    assert len(lines) == 7
     for _, *statuses, count in lines:
         assert statuses == ["passed"]
         assert int(count) >= 50

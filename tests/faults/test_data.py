@@ -1,7 +1,7 @@
 """Fault catalogue, data: D1–D41, as far as they concern `SVC`.
 
-Comes with regression: D3 (targets) and D5, D6 for targets that are numbers.
-Comes with the one-class machine: D5, D6. Comes with the multiplicative updates: D14.
+Regression and one-class problems: D5, D6 in `test_regression.py`, with the bad targets of D3.
+Comes with the multiplicative updates: D14.
 """
 
 import threading

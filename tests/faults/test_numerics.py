@@ -1,7 +1,7 @@
 """Fault catalogue, numerics: N1–N17, as far as they concern `SVC`.
 
 Comes with the multiplicative updates (EG, M3, MUNK): N1–N4. Comes with ensembles: N14 for them.
-Comes with clustering: N15.
+Comes with clustering: N15; its ball is in `test_regression.py`.
 """
 
 import json

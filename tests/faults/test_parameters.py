@@ -1,7 +1,7 @@
 """Fault catalogue, weights and parameters: P1–P25, as far as they concern `SVC`.
 
 Comes with the multiplicative updates and MUNK: P12 for them, P23 (signed kernels). Comes with
-ν and ρ: P20. Comes with regression: P21. Comes with low-rank kernels: P24. Comes with the
+ν and ρ, and regression: P20 and P21 in `test_regression.py`. Comes with low-rank kernels: P24. With the
 command line: P22 for its flags. Comes with our own search: P25; here, scikit-learn's.
 """
 

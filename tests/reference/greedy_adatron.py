@@ -113,19 +113,34 @@ def outputs(K, y, alpha):
     return [sum(alpha[j] * y[j] * K[i, j] for j in range(len(y))) for i in range(len(y))]
 
 
-def rounds(K, y, upper, n_rounds, size=1024, bias=True):
+def filled(y, upper, r):
+    """A start with yᵀα = r: the first points with y = +1 at their bounds."""
+    alpha = np.zeros(len(y))
+    for i in range(len(y)):
+        if y[i] > 0:
+            alpha[i] = min(upper[i], r - sum(alpha))
+    return alpha
+
+
+def rounds(K, y, upper, n_rounds, size=1024, bias=True, p=None, r=0.0, copies=1):
     """α and the bias after each round, until nothing is wrong any more."""
     m = len(y)
-    alpha, members = np.zeros(m), []
+    p = np.ones(m) if p is None else p
+    alpha, members = filled(y, upper, r), []
     largest = max(upper[i] * K[i, i] for i in range(m))
-    reach = 1.0 if np.isinf(largest) else min(1.0, 100.0 / largest)
+    of_zero = 0.0
+    if r == 0.0:
+        of_zero = violations(y, np.zeros(m), upper, {i: y[i] * p[i] for i in range(m)}, bias)[1]
+        of_zero = 0.5 * of_zero if bias else of_zero
+    reach = 1.0 if np.isinf(largest) or r > 0.0 else min(1.0, 100.0 * of_zero / largest)
+    whole = m / copies <= 2 * size
     for _ in range(n_rounds):
         while True:
             bounds = [reach * u for u in upper]
             f = outputs(K, y, alpha)
-            v = {i: y[i] - f[i] for i in range(m)}
+            v = {i: y[i] * p[i] - f[i] for i in range(m)}
             middle, violation, rise, fall = violations(y, alpha, bounds, v, bias)
-            if reach == 1.0 or violation > 1.0:
+            if reach == 1.0 or violation > of_zero:
                 break
             factor = min(10.0, 1.0 / reach)
             reach = min(1.0, 10.0 * reach)
@@ -133,10 +148,10 @@ def rounds(K, y, upper, n_rounds, size=1024, bias=True):
                 alpha[i] = reach * upper[i] if alpha[i] >= bounds[i] else factor * alpha[i]
         if violation < 1e-7:
             return
-        members = range(m) if m <= 2 * size else working_set(size, rise, fall, members)
+        members = range(m) if whole else working_set(size, rise, fall, members)
         inner = {i: v[i] - middle for i in members}
         steps = pair_steps if bias else single_steps
-        steps(K, y, alpha, bounds, inner, members, (0.01 if m <= 2 * size else 0.1) * violation)
+        steps(K, y, alpha, bounds, inner, members, (0.01 if whole else 0.1) * violation)
         f = outputs(K, y, alpha)
-        free = [y[i] - f[i] for i in range(m) if 0.0 < alpha[i] < bounds[i]]
+        free = [y[i] * p[i] - f[i] for i in range(m) if 0.0 < alpha[i] < bounds[i]]
         yield alpha.copy(), (sum(free) / len(free) if free else middle) if bias else 0.0

@@ -10,10 +10,10 @@ def start(K, upper):
     return np.array([min(1.0 / m, 0.5 * upper[i]) for i in range(m)])
 
 
-def m3(K, y, upper, n_epochs):
+def m3(K, y, upper, n_epochs, p=None):
     """α after each epoch; Q⁺ and Q⁻ are the positive and negative entries of Q."""
     m = len(y)
-    alpha = start(K, upper)
+    alpha, p = start(K, upper), np.ones(m) if p is None else p
     for _ in range(n_epochs):
         new = np.empty(m)
         for i in range(m):
@@ -24,7 +24,7 @@ def m3(K, y, upper, n_epochs):
                     a += q * alpha[j]
                 else:
                     c -= q * alpha[j]
-            new[i] = min(alpha[i] * (1.0 + math.sqrt(1.0 + 4.0 * a * c)) / (2.0 * a), upper[i])
+            new[i] = min(alpha[i] * (p[i] + math.sqrt(p[i] ** 2 + 4.0 * a * c)) / (2.0 * a), upper[i])
         alpha = new
         yield alpha.copy(), 0.0
 

@@ -16,8 +16,9 @@ from adatron import AutoSVC
 from adatron.datasets import load_ionosphere, load_sonar
 from adatron.estimators.multiclass import Layout
 from adatron.operators import GaussianFamily
-from adatron.selection import KernelPath, auto_search
-from adatron.selection.stages import trained_until
+from adatron.selection import KernelPath
+from adatron.selection.auto import auto_search
+from adatron.selection.auto.stages import trained_until
 
 
 @pytest.fixture(scope="module")

@@ -5,15 +5,16 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from tests.data_dir import needs_data
 from tests.oracles.qp import solve_piqp
-from tests.problems_for_tests import binary_problem, noisy_points, separated_points
+from tests.problems_for_tests import KERNELS, binary_problem, noisy_points, operators, separated_points
 
 from adatron import SVC
 from adatron.datasets import load_breast_cancer_wisconsin, load_sonar
 from adatron.exceptions import InfeasibleError
 from adatron.kernels import Gaussian, Linear, Polynomial
 from adatron.operators import DenseGram
-from adatron.problems import classification
+from adatron.problems import classification, one_class
 from adatron.solvers import M3, MultiplicativeUpdating, Munk
+from adatron.solvers.base import feasible_start
 from adatron.solving import Run, rounds
 from adatron.solving.records import measure
 
@@ -253,3 +254,23 @@ def test_batches_of_columns_cost_less_than_separate_runs():
     assert wide <= len(widths) + 5  # one product an epoch for all columns together
     assert widths[-1] < 40  # converged columns left
     assert sum(widths) > 5 * len(widths)
+
+
+@pytest.mark.parametrize("C", [1.5, np.inf])
+def test_feasible_start_of_a_warm_classification(C):
+    X, y = noisy_points(0, m=30)
+    problem = binary_problem(KERNELS["gaussian"], X, y, C, True)
+    start = feasible_start(problem, np.random.default_rng(0).uniform(0.0, 2.0, (30, 1)))
+    assert ((start >= 0.0) & (start <= C)).all()
+    assert problem.imbalance(start) == pytest.approx(0.0, abs=1e-12)
+    assert feasible_start(problem, None) is None
+
+
+@pytest.mark.parametrize("nu", [0.05, 0.37, 1.0])
+@pytest.mark.parametrize("warm", [0.0, 0.01, 1.0])
+def test_feasible_start_of_a_one_class_problem(nu, warm):
+    X, _ = noisy_points(0, m=30)
+    problem = one_class(operators(KERNELS["gaussian"], X)["dense"], np.ones(30), nu)
+    start = feasible_start(problem, warm * problem.upper)
+    assert ((start >= 0.0) & (start <= problem.upper)).all()
+    assert problem.imbalance(start) == pytest.approx(0.0, abs=1e-12)

@@ -4,12 +4,19 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.problems_for_tests import KERNELS, OPERATORS, noisy_points, operators, separated_points
+from tests.problems_for_tests import (
+    KERNELS,
+    OPERATORS,
+    noisy_points,
+    noisy_targets,
+    operators,
+    separated_points,
+)
 from tests.reference import greedy_adatron, m3_munk, multiplicative, perceptron, rho_svm
 from tests.reference import kernel_adatron as naive
 
 from adatron.operators import pivoted_cholesky
-from adatron.problems import classification
+from adatron.problems import classification, enclosing_ball, one_class, regression
 from adatron.solvers import (
     M3,
     SOLVERS,
@@ -74,11 +81,17 @@ def test_equal_iterates(name, bias, C, kernel, operator):
     K = KERNELS[kernel](X, X)
     upper = np.full(len(y), C)
     problem = classification(every_operator(kernel, X)[operator], y, upper, bias=bias)
+    at_least = 3 if name == "auto" else 5  # a working set ends small problems soon
+    check_equal_iterates(solver, problem, K, twin, at_least=at_least)
+
+
+def check_equal_iterates(solver, problem, K, twin, at_least):
+    y, upper = problem.y[:, 0], problem.upper[:, 0]
     state = solver.init(problem)
     # Some iterations amplify rounding; a kernel matrix one rounding error away shows by how much.
     shaken = K * (1.0 + 2e-16 * np.random.default_rng(0).choice([-1.0, 1.0], K.shape))
     iterates = list(zip(twin(K, y, upper, 50), twin(shaken, y, upper, 50), strict=False))
-    assert len(iterates) >= (3 if name == "auto" else 5)  # a working set ends small problems soon
+    assert len(iterates) >= at_least
     for (alpha, lam), (other, _) in iterates:
         state = solver.epoch(problem, state, lambda: None)
         size = max(1.0, np.abs(alpha).max())
@@ -88,6 +101,48 @@ def test_equal_iterates(name, bias, C, kernel, operator):
         assert state.bias[0] == pytest.approx(lam, abs=100.0 * tolerance * max(1.0, abs(lam)))
         outputs = K @ (y * state.alpha[:, 0])  # f belongs to α
         np.testing.assert_allclose(state.f[:, 0], outputs, atol=1e-9 * max(1.0, np.abs(outputs).max()))
+
+
+REGRESSION_CASES = [
+    (*key, kernel, operator)
+    for key in TWINS
+    for kernel in KERNELS
+    for operator in [*OPERATORS, "factor"]
+    if key[0] not in ("munk", "rho") and not (key[0] in ENTRYWISE and operator == "factor")
+]
+
+
+@pytest.mark.parametrize(("name", "bias", "kernel", "operator"), REGRESSION_CASES)
+def test_equal_iterates_of_a_regression(name, bias, kernel, operator):
+    X, t = noisy_targets(1, m=15)
+    solver, twin = TWINS[name, bias]
+    gram = every_operator(kernel, X)[operator]
+    problem = regression(gram, t, np.full(15, 0.7), epsilon=0.1, bias=bias)
+    K = np.tile(KERNELS[kernel](X, X), (2, 2))  # the literal loops see 2m points
+    check_equal_iterates(solver, problem, K, partial(twin, p=problem.p[:, 0]), at_least=2)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_equal_iterates_of_a_regression_in_one_working_set(bias):
+    X, t = noisy_targets(2, m=20)
+    for operator in ("lazy", "dense"):
+        gram = operators(KERNELS["gaussian"], X)[operator]
+        problem = regression(gram, t, np.full(20, 50.0), epsilon=0.01, bias=bias)
+        K = np.tile(KERNELS["gaussian"](X, X), (2, 2))
+        twin = partial(greedy_adatron.rounds, size=12, bias=bias, p=problem.p[:, 0], copies=2)
+        check_equal_iterates(GreedyAdatron(size=12), problem, K, twin, at_least=1)
+
+
+@pytest.mark.parametrize("name", ["auto", "adatron", "adatron-secant", "multiplicative"])
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial"])
+@pytest.mark.parametrize("pose", [one_class, enclosing_ball])
+def test_equal_iterates_of_a_one_class_problem(name, kernel, pose):
+    X, _ = noisy_points(3, m=24)
+    solver, twin = TWINS[name, True]
+    problem = pose(operators(KERNELS[kernel], X)["dense"], np.ones(24), 0.3)
+    K = KERNELS[kernel](X, X)
+    at_least = 2 if name == "auto" else 5
+    check_equal_iterates(solver, problem, K, partial(twin, p=problem.p[:, 0], r=1.0), at_least)
 
 
 @pytest.mark.parametrize("operator", [*OPERATORS, "factor"])

@@ -84,7 +84,7 @@ def test_hard_margin_interval_holds_the_true_margin(bias):
 def test_feasible_alpha_is_left_alone():
     y = np.array([1.0, 1.0, -1.0])
     alpha = np.array([0.25, 0.25, 0.5])
-    np.testing.assert_array_equal(make_feasible(alpha, y, np.ones(3), True), alpha)
+    np.testing.assert_array_equal(make_feasible(alpha, y, np.ones(3), 0.0), alpha)
 
 
 def test_points_with_upper_zero_take_no_part():

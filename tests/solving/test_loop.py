@@ -98,4 +98,4 @@ def test_problem_checks_its_shapes():
     with pytest.raises(ValueError, match="upper must have the shape"):
         DualProblem(gram, one, one, np.ones((2, 2)))
     with pytest.raises(ValueError, match="equality"):
-        DualProblem(gram, one, one, one, equality=0.5)
+        DualProblem(gram, one, one, one, equality=3.0)

@@ -140,7 +140,7 @@ class KernelPathDisplay:
         else:
             self.figure_ = ax.figure  # type: ignore[assignment]
         self.ax_ = ax
-        order = np.argsort(self.path[self.path.x].astype(float), kind="stable")
+        order = self._shown()
         x, values = (self._column(name)[order] for name in (self.path.x, "criterion"))
         usable = np.isfinite(values)
         self.line_ = self._criterion(x[usable], values[usable], line_kw)
@@ -156,6 +156,12 @@ class KernelPathDisplay:
         above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": len(drawn)}
         ax.legend(handles=drawn, fontsize=8, frameon=False, columnspacing=1.2, **above)
         return self
+
+    def _shown(self) -> np.ndarray:
+        """Places of the steps in order of σ; of a search on samples first, then on all rows, the last."""
+        level = self._column("level")
+        same = np.flatnonzero((level == level[self.path.best_index]) | np.isnan(level))
+        return same[np.argsort(self._column(self.path.x)[same], kind="stable")]
 
     def _column(self, name: str) -> np.ndarray:
         """A column as numbers, NaN where the path has none."""

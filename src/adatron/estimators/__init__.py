@@ -9,7 +9,9 @@ True
 
 from adatron.estimators.ensemble import EnsembleSVC
 from adatron.estimators.kernel_perceptron import KernelPerceptron
+from adatron.estimators.one_class_svm import OneClassSVM
 from adatron.estimators.parzen import ParzenClassifier
 from adatron.estimators.svc import SVC
+from adatron.estimators.svr import SVR
 
-__all__ = ["SVC", "EnsembleSVC", "KernelPerceptron", "ParzenClassifier"]
+__all__ = ["SVC", "SVR", "EnsembleSVC", "KernelPerceptron", "OneClassSVM", "ParzenClassifier"]

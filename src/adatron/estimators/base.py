@@ -27,7 +27,6 @@ DEFAULT_MAX_ITER = 100_000
 _FITTED_IN_PRIVATE = (
     "_advice",
     "_alphas",
-    "_calibrated",
     "_kernel",
     "_landmark_coef",
     "_landmarks",
@@ -97,12 +96,12 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                 self._store(plan)
                 raise
             self._store(plan)
-            self._after_fit(X, y, sample_weight)
+            self._after_fit(plan)
             tasks.ended(lambda: self._attributes(plan, plan.solutions()))
             say(f"{self.status_}: relative duality gap {self.duality_gap_:.3g}")
             _warn_unless_converged(self)
 
-    def _after_fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _after_fit(self, plan: FitPlan) -> None:
         """What a subclass adds to a fitted model."""
 
     def _iter_fit(self, X: Any, y: Any, sample_weight: Any) -> Iterator[EpochRecord]:

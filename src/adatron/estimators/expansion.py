@@ -16,7 +16,7 @@ from adatron.kernels import Precomputed
 from adatron.operators import LowRankGram
 from adatron.solving import is_single
 
-__all__ = ["ExpansionClassifier", "expansion_attributes"]
+__all__ = ["ExpansionClassifier", "expansion_attributes", "support_attributes"]
 
 
 class ExpansionClassifier(ClassifierMixin, KernelMachine):
@@ -87,17 +87,26 @@ def expansion_attributes(
     codes = data.codes
     support = np.flatnonzero(np.any(coefficients != 0.0, axis=1))
     support = support[np.argsort(codes[support], kind="stable")]
-    precomputed = isinstance(plan.kernel, Precomputed)
-    gram = plan.extras["gram"]
     attributes = {
         "classes_": data.classes,
+        "n_support_": np.bincount(codes[support], minlength=len(data.classes)).astype(np.int32),
+        "dual_coef_": layout.to_dual_coef(coefficients[support], codes[support]),
+        "_layout": layout,
+    }
+    return attributes | support_attributes(plan, support, coefficients, intercept, constant)
+
+
+def support_attributes(
+    plan: FitPlan, support: np.ndarray, coefficients: np.ndarray, intercept: np.ndarray, constant: float = 0.0
+) -> dict[str, Any]:
+    """What expansions have in common, with classes or without: their vectors, intercepts and kernel."""
+    data, gram = plan.extras["data"], plan.extras["gram"]
+    precomputed = isinstance(plan.kernel, Precomputed)
+    attributes = {
         "shape_fit_": data.shape,
         "support_": data.rows[support].astype(np.int32),
         "support_vectors_": np.empty((0, 0)) if precomputed else data.X[support],
-        "n_support_": np.bincount(codes[support], minlength=len(data.classes)).astype(np.int32),
-        "dual_coef_": layout.to_dual_coef(coefficients[support], codes[support]),
         "intercept_": intercept + constant * coefficients.sum(axis=0),
-        "_layout": layout,
         "_kernel": plan.kernel,
         "_landmark_coef": None,
         "_precision": np.float32 if any(is_single(run.problem.gram) for run in plan.runs) else np.float64,

@@ -13,8 +13,9 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from adatron.estimators.kernel_choice import is_precomputed
 from adatron.exceptions import AdatronWarning
 
-__all__ = ["check_labels", "check_predict_X", "check_sample_weight", "check_training_X"]
+__all__ = ["check_labels", "check_predict_X", "check_sample_weight", "check_targets", "check_training_X"]
 
+_LARGEST_TARGET = 1e100  # beyond, squares of sums of targets overflow
 _UNEQUAL = 1e10  # ratio of the widths of two columns from which float64 all but loses the narrow one
 
 
@@ -175,19 +176,41 @@ def _column_ranges(X: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def check_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Classes in sorted order, and the index of each label among them."""
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
     _check_one_type(y)  # before numpy turns 1 and "a" into "1" and "a"
-    y = column_or_1d(y, warn=True)
-    if X.shape[0] != len(y):
-        raise ValueError(
-            f"X and y have inconsistent numbers of samples: X has {X.shape[0]} rows, y has {len(y)} labels"
-        )
-    _check_no_missing(y)
+    y = _one_for_each_row(X, y, "label")
+    _check_no_missing(y, "label")
     if y.dtype.kind == "O":
         y = _plain(y)
     check_classification_targets(y)
     return np.unique(y, return_inverse=True)
+
+
+def check_targets(X: Any, y: Any) -> np.ndarray:
+    """Targets of a regression as float64."""
+    y = _one_for_each_row(X, y, "target")
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y has complex values; pass real numbers, e.g. y.real")
+    _check_no_missing(y, "target")
+    try:
+        targets = y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must be numbers for a regression: {error}") from error
+    _check_no_missing(targets, "target")
+    if np.abs(targets).max(initial=0.0) > _LARGEST_TARGET:
+        row = int(np.abs(targets).argmax())
+        raise ValueError(f"y must be within ±{_LARGEST_TARGET:g}, got {targets[row]} in row {row}; scale y")
+    return targets
+
+
+def _one_for_each_row(X: Any, y: Any, what: str) -> np.ndarray:
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    y = column_or_1d(y, warn=True)
+    if X.shape[0] != len(y):
+        raise ValueError(
+            f"X and y have inconsistent numbers of samples: X has {X.shape[0]} rows, y has {len(y)} {what}s"
+        )
+    return y
 
 
 def _check_one_type(y: Any) -> None:
@@ -200,7 +223,7 @@ def _check_one_type(y: Any) -> None:
         raise ValueError(f"y mixes labels of types {sorted(kinds)}; use one type for all classes")
 
 
-def _check_no_missing(y: np.ndarray) -> None:
+def _check_no_missing(y: np.ndarray, what: str) -> None:
     if y.dtype.kind == "f":
         missing = ~np.isfinite(y)
     elif y.dtype.kind == "O":
@@ -211,8 +234,8 @@ def _check_no_missing(y: np.ndarray) -> None:
         row = int(missing.argmax())
         kind = {"nan": "NaN", "inf": "infinity", "-inf": "infinity"}.get(str(y[row]), repr(y[row]))
         raise ValueError(
-            f"Input y contains {kind}: {int(missing.sum())} label(s) are missing, the first in row {row}; "
-            "drop the rows without a label"
+            f"Input y contains {kind}: {int(missing.sum())} {what}(s) are missing, the first in row {row}; "
+            f"drop the rows without a {what}"
         )
 
 

@@ -2,19 +2,21 @@
 
 Two classes: the log-odds are the decision value times a slope, one slope on either side of zero, so that
 the probability is above one half exactly where the decision is positive. More classes: the softmax of the
-decisions times one slope. The slopes maximise the likelihood of held-out decisions, as Platt's do.
+decisions times one slope. The slopes maximise the likelihood of held-out decisions, as Platt's do. Pairs
+of classes: each pair has its two slopes, and a class the product of its probabilities against the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, softmax
+from scipy.special import expit, log_expit, softmax
 
-__all__ = ["ClassProbabilities"]
+__all__ = ["ClassProbabilities", "PairProbabilities", "agreeing"]
 
 _STEEPEST = 1e3  # slope, in units of the mean size of the decisions: held-out rows may be separable
 
@@ -54,6 +56,52 @@ class ClassProbabilities:
             return softmax(self.slopes[0] * decisions, axis=1)
         positive = expit(_log_odds(decisions[:, 0], self.slopes))
         return np.column_stack([1.0 - positive, positive])
+
+
+@dataclass(frozen=True)
+class PairProbabilities:
+    """A map from the decisions of all pairs of classes (class i positive in the pair i < j)."""
+
+    pairs: list[ClassProbabilities]
+    together: ClassProbabilities
+
+    @classmethod
+    def from_held_out(
+        cls, decisions: np.ndarray, codes: np.ndarray, weights: np.ndarray
+    ) -> PairProbabilities:
+        """Fit to decisions (n, n_pairs) of rows of known classes."""
+        pairs = []
+        for column, (i, j) in enumerate(combinations(range(int(codes.max()) + 1), 2)):
+            rows = np.flatnonzero((codes == i) | (codes == j))
+            values = decisions[rows, column : column + 1]
+            pairs.append(
+                ClassProbabilities.from_held_out(values, (codes[rows] == i).astype(int), weights[rows])
+            )
+        scores = _pair_scores(decisions, pairs)
+        return cls(pairs, ClassProbabilities.from_held_out(scores, codes, weights))
+
+    def __call__(self, decisions: np.ndarray) -> np.ndarray:
+        """Probabilities (n, n_classes) from decisions (n, n_pairs)."""
+        return self.together(_pair_scores(decisions, self.pairs))
+
+
+def agreeing(probabilities: np.ndarray, winners: np.ndarray) -> np.ndarray:
+    """Probabilities whose largest is that of the predicted class, also where votes are tied."""
+    largest, rows = probabilities.argmax(axis=1), np.arange(len(probabilities))
+    result = probabilities.copy()
+    result[rows, largest], result[rows, winners] = probabilities[rows, winners], probabilities[rows, largest]
+    return result
+
+
+def _pair_scores(decisions: np.ndarray, pairs: list[ClassProbabilities]) -> np.ndarray:
+    """Sum of the log-probabilities of each class against every other."""
+    n_classes = round(0.5 + (0.25 + 2.0 * len(pairs)) ** 0.5)
+    scores = np.zeros((len(decisions), n_classes))
+    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
+        log_odds = _log_odds(decisions[:, column], pairs[column].slopes)
+        scores[:, i] += log_expit(log_odds)
+        scores[:, j] += log_expit(-log_odds)
+    return scores
 
 
 def _log_odds(decisions: np.ndarray, slopes: np.ndarray) -> np.ndarray:

@@ -15,6 +15,14 @@ __all__ = ["check_solver_can_serve", "solver_from"]
 
 # What a solver may need, the test of it, and the way out when it fails.
 _REQUIREMENTS = {
+    "classification": (
+        lambda problem: not problem.equality and bool((problem.p == 1.0).all()),
+        "is for classification only; use solver='auto', 'adatron' or 'multiplicative'",
+    ),
+    "free sum": (
+        lambda problem: not problem.equality,
+        "cannot keep the sum of the multipliers; use solver='auto', 'adatron' or 'multiplicative'",
+    ),
     "no bias": (
         lambda problem: not problem.has_bias,
         "fits no bias; set fit_intercept=False, or use solver='adatron' or 'multiplicative'",

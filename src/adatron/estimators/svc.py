@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.callback import with_callbacks
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.estimators.base import DEFAULT_MAX_ITER, FitPlan, summary_attributes
+from adatron.estimators.base import FitPlan, summary_attributes
 from adatron.estimators.direct import check_direct_request, direct_operator
 from adatron.estimators.expansion import ExpansionClassifier, expansion_attributes
-from adatron.estimators.kernel_choice import inspect_gram, kernel_from, operator_for, probe_callable
+from adatron.estimators.held_out import held_out_decisions
+from adatron.estimators.machine import SupportVectorMachine, bounds_from
 from adatron.estimators.multiclass import Layout
 from adatron.estimators.parameters import (
+    as_random_state,
     check_choice,
-    check_common_parameters,
     check_flag,
-    check_max_iter,
     check_number,
     count_threads,
 )
+from adatron.estimators.probabilities import ClassProbabilities, PairProbabilities, agreeing
 from adatron.estimators.separability import check_coincident, check_separable
-from adatron.estimators.solver_choice import check_solver_can_serve, solver_from
 from adatron.estimators.training_data import TrainingData, classification_data
-from adatron.kernels import Kernel, Linear, Precomputed
+from adatron.kernels import Kernel, Precomputed
 from adatron.operators import Choice, GramOperator, RowGram, choose_rows
-from adatron.problems import DualProblem, classification, crammer_singer
-from adatron.solvers import KernelAdatron
+from adatron.problems import classification, crammer_singer
 from adatron.solving import CoupledRun, DualSolution, EpochRecord, Run
 from adatron.threads import usable_threads
 
@@ -44,7 +39,7 @@ _MANY_PROBLEMS = 6  # from which training two at a time is worth the threads
 _FOLDS = 5  # from whose held-out decision values probabilities are calibrated
 
 
-class SVC(ExpansionClassifier):
+class SVC(ExpansionClassifier, SupportVectorMachine):
     """Support vector classification with a certificate.
 
     Changing ``from sklearn.svm import SVC`` to ``from adatron import SVC`` works: parameters and
@@ -63,7 +58,9 @@ default="rbf"
     shrinking : bool, default=True
         Accepted for compatibility.
     probability : bool, default=False
-        Enables `predict_proba`, by calibrating on 5-fold out-of-fold decision values.
+        Enables `predict_proba`, calibrated on held-out decision values: five folds as columns of the
+        kernel matrix of the fit, each starting from its solution. The most probable class is the predicted
+        one. Not with ``multi_class="crammer_singer"``.
     tol : float, default=1e-3
         Relative duality gap at which the fit ends.
     cache_size : float or "auto", default="auto"
@@ -247,78 +244,59 @@ default="auto"
         data = classification_data(self, X, y, sample_weight)
         layout = Layout(len(data.classes), self.multi_class)
         layout.check_size(len(data.codes))
-        kernel = kernel_from(self, data.X, data.sample_weight)
-        probe_callable(kernel, data.X)
-        if layout.is_direct:
-            return self._direct_plan(kernel, layout, data, settings)
-        choice = self._operator(kernel, data.X, layout.copies_of_the_matrix(data.codes))
-        indefinite = inspect_gram(choice.gram, kernel)
-        if indefinite and isinstance(choice.gram, RowGram):  # all its rows will be swept
-            choice = operator_for(kernel, data.X, self.cache_size, None, None)
+        copies = layout.copies_of_the_matrix(data.codes)
+        kernel, choice, indefinite = self._kernel_matrix(data.X, data.sample_weight, copies)
         problems = self._problems(choice.gram, layout, data)
         if np.isinf(problems[0].upper).any() and not isinstance(kernel, Precomputed):
             check_coincident(data.X, data.codes, data.rows, data.classes)
         runs = self._runs(problems, indefinite, settings)
         extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
+        extras["constant"] = float(layout.is_direct and self.fit_intercept)
         return FitPlan(kernel, runs, self.time_limit, self._threads(len(problems)), extras=extras)
-
-    def _direct_plan(
-        self, kernel: Kernel, layout: Layout, data: TrainingData, settings: dict[str, Any]
-    ) -> FitPlan:
-        """One problem for all classes, whose multipliers are coupled."""
-        choice = direct_operator(kernel, data.X, self.fit_intercept, self.cache_size)
-        indefinite = inspect_gram(choice.gram, kernel)
-        problem = crammer_singer(choice.gram, data.codes, layout.n_classes, self._upper(data))
-        if np.isinf(problem.upper).any() and not isinstance(kernel, Precomputed):
-            check_coincident(data.X, data.codes, data.rows, data.classes)
-        start = self._warm_starts([(problem.m, problem.n_classes)])[0]
-        limits = {"tol": settings["tol"], "max_iter": settings["max_iter"]}
-        run = CoupledRun(problem, alpha=start, indefinite=indefinite, eager=True, **limits)
-        extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
-        extras["constant"] = 1.0 if self.fit_intercept else 0.0
-        return FitPlan(kernel, [run], self.time_limit, 1, extras=extras)
 
     def _check_parameters(self) -> dict[str, Any]:
         check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
-        check_common_parameters(self)
         check_choice("multi_class", self.multi_class, ["ovo", "ovr", "crammer_singer"])
         check_choice("decision_function_shape", self.decision_function_shape, ["ovr", "ovo"])
-        for name in ("shrinking", "probability", "break_ties", "fit_intercept", "warm_start"):
+        for name in ("probability", "break_ties"):
             check_flag(name, getattr(self, name))
-        solver = solver_from(self.solver, self.learning_rate)
-        if self.multi_class == "crammer_singer":
+        settings = self._checked_settings()
+        if self._is_direct:
             check_direct_request(self)
-        max_iter = check_max_iter(self.max_iter, DEFAULT_MAX_ITER)
-        return {"tol": check_number("tol", self.tol), "max_iter": max_iter, "solver": solver}
-
-    def _operator(self, kernel: Any, X: Any, copies: float) -> Choice:
-        if self._is_greedy and self.rank is None and not isinstance(kernel, Precomputed):
-            return choose_rows(kernel, X, self.cache_size, precise=np.isinf(self.C))
-        return operator_for(kernel, X, self.cache_size, self.rank, self.random_state, copies)
+        return settings
 
     @property
-    def _is_greedy(self) -> bool:
-        """Whether the fast path is asked for; a rate belongs to the sweeps of Kernel-Adatron."""
-        return isinstance(self.solver, str) and self.solver == "auto" and self.learning_rate == "auto"
+    def _is_direct(self) -> bool:
+        """Whether one coupled problem is trained for all classes, which has its own solver."""
+        return bool(self.multi_class == "crammer_singer")
 
-    def _upper(self, data: TrainingData) -> np.ndarray:
-        """``C`` times the weight of each row."""
-        with np.errstate(over="ignore"):
-            upper = self.C * data.weights
-        if np.isfinite(self.C) and not np.isfinite(upper).all():
-            raise ValueError(f"C * sample_weight overflows with C={self.C!r}; scale sample_weight down")
-        if not (upper > 0.0).all():
-            raise ValueError(f"C * sample_weight underflows with C={self.C!r}; scale sample_weight up")
-        return upper
+    def _operator(self, kernel: Kernel, X: Any, copies: float) -> Choice:
+        if self._is_direct:
+            return direct_operator(kernel, X, self.fit_intercept, self.cache_size)
+        return super()._operator(kernel, X, copies)
 
-    def _problems(self, gram: GramOperator, layout: Layout, data: TrainingData) -> list[DualProblem]:
-        upper = self._upper(data)
+    @property
+    def _needs_float64(self) -> bool:
+        return bool(np.isinf(self.C))
+
+    def _problems(self, gram: GramOperator, layout: Layout, data: TrainingData) -> list[Any]:
+        upper = bounds_from(self.C, data.weights)
+        if layout.is_direct:
+            return [crammer_singer(gram, data.codes, layout.n_classes, upper)]
         if not layout.is_pairwise:
             return [classification(gram, layout.signs(data.codes), upper, bias=self.fit_intercept)]
         return [
             classification(self._of_pair(gram, rows), signs, upper[rows], bias=self.fit_intercept)
             for rows, signs in layout.pair_rows(data.codes)
         ]
+
+    def _runs(self, problems: list[Any], indefinite: bool, settings: dict[str, Any]) -> list[Run]:
+        if not self._is_direct:
+            return super()._runs(problems, indefinite, settings)
+        problem = problems[0]
+        start = self._warm_starts([(problem.m, problem.n_classes)])[0]
+        limits = {"tol": settings["tol"], "max_iter": settings["max_iter"]}
+        return [CoupledRun(problem, alpha=start, indefinite=indefinite, eager=True, **limits)]
 
     def _threads(self, n_problems: int) -> int:
         """Problems trained at the same time; as many as BLAS has threads unless `n_jobs` says otherwise."""
@@ -332,33 +310,14 @@ default="auto"
             return choose_rows(gram.kernel, gram.X[rows], self.cache_size, **known).gram
         return gram.restrict(rows)
 
-    def _runs(self, problems: list[DualProblem], indefinite: bool, settings: dict[str, Any]) -> list[Run]:
-        if self._is_greedy and (indefinite or not getattr(problems[0].gram, "has_entries", True)):
-            settings["solver"] = KernelAdatron()
-        check_solver_can_serve(self.solver, settings["solver"], problems[0])
-        starts = self._warm_starts([problem.y.shape for problem in problems])
-        common = {"indefinite": indefinite, "eager": self.solver == "auto", **settings}
-        return [
-            Run(problem, alpha=start, first=number, **common)
-            for number, (problem, start) in enumerate(zip(problems, starts, strict=True))
-        ]
-
-    def _warm_starts(self, shapes: list[tuple[int, int]]) -> list[np.ndarray | None]:
-        previous = getattr(self, "_alphas", None) if self.warm_start else None
-        if previous is None or [a.shape for a in previous] != shapes:
-            return [None] * len(shapes)
-        return list(previous)
-
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         layout, data = plan.extras["layout"], plan.extras["data"]
         check_separable(solutions, plan)
         coefficients = _coefficient_matrix(layout, data, solutions)
         intercept = np.zeros(coefficients.shape[1]) + [solution.bias for solution in solutions]
-        attributes = expansion_attributes(plan, coefficients, intercept, plan.extras.get("constant", 0.0))
+        attributes = expansion_attributes(plan, coefficients, intercept, plan.extras["constant"])
         attributes["class_weight_"] = data.class_weight
-        if self.warm_start:
-            attributes["_alphas"] = [_alphas(run, solutions) for run in plan.runs]
-        attributes |= summary_attributes(solutions)
+        attributes |= self._kept_for_warm_start(plan, solutions) | summary_attributes(solutions)
         if layout.is_direct:  # a bias that is shrunk is the only one that is best
             attributes["bias_interval_"] = np.repeat(attributes["intercept_"][:, None], 2, axis=1)
         return attributes
@@ -367,49 +326,41 @@ default="auto"
         """The class of each row of `X`."""
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        decisions = self._decisions(X)
+        winners = self._winners(self._decisions(X))
+        return self.classes_[winners]
+
+    def _winners(self, decisions: np.ndarray) -> np.ndarray:
         if self.break_ties and not self._layout.is_binary:
-            return self.classes_[self._layout.one_per_class(decisions).argmax(axis=1)]
-        return self.classes_[self._layout.vote(decisions)]
+            return self._layout.one_per_class(decisions).argmax(axis=1)
+        return self._layout.vote(decisions)
 
     @available_if(lambda self: self.probability)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class; needs ``probability=True``."""
         check_is_fitted(self)
-        if not hasattr(self, "_calibrated"):
+        if not hasattr(self, "_probabilities"):
             raise NotFittedError("there are no probabilities after iter_fit or an interrupted fit; call fit")
-        return self._calibrated.predict_proba(X)
+        decisions = self._decisions(X)
+        return agreeing(self._probabilities(decisions), self._winners(decisions))
 
     @available_if(lambda self: self.probability)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithm of `predict_proba`."""
         return np.log(self.predict_proba(X))
 
-    def _after_fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _after_fit(self, plan: FitPlan) -> None:
         if len(self.support_) == 0 and self.converged_:
             raise ValueError(f"the fit has no support vectors: C is too small, or tol={self.tol!r} too loose")
         if not self.probability:
             return
-        smallest = int(np.unique(y, return_counts=True)[1].min())
+        data, layout = plan.extras["data"], plan.extras["layout"]
+        smallest = int(np.bincount(data.codes).min())
         if smallest < 2:
             raise ValueError("probability=True needs at least two rows of each class, to hold one out")
-        inner = clone(self).set_params(probability=False, verbose=False)
-        inner.set_callbacks()
-        if self.time_limit is not None:
-            inner.set_params(time_limit=self.time_limit / _FOLDS)
-        calibrated = CalibratedClassifierCV(inner, ensemble=False, cv=min(_FOLDS, smallest))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the fit itself has its own
-            self._calibrated = calibrated.fit(X, y, sample_weight=sample_weight)
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the features, one row per problem; linear kernel only."""
-        if not isinstance(getattr(self, "_kernel", None), Linear):
-            raise AttributeError("coef_ is only available when using a linear kernel")
-        vectors, coefficients = self._expansion()
-        weights = coefficients.T @ vectors
-        return weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+        state = as_random_state(0 if self.random_state is None else self.random_state)
+        decisions = held_out_decisions(plan, plan.solutions(), min(_FOLDS, smallest), state)
+        kind = PairProbabilities if layout.is_pairwise else ClassProbabilities
+        self._probabilities = kind.from_held_out(decisions, data.codes, data.weights)
 
 
 def _coefficient_matrix(layout: Layout, data: TrainingData, solutions: list[DualSolution]) -> np.ndarray:
@@ -422,8 +373,3 @@ def _coefficient_matrix(layout: Layout, data: TrainingData, solutions: list[Dual
             coefficients[rows, problem] = signs * solutions[problem].alpha
         return coefficients
     return layout.signs(data.codes) * np.column_stack([solution.alpha for solution in solutions])
-
-
-def _alphas(run: Run, solutions: list[DualSolution]) -> np.ndarray:
-    own = solutions[run.first : run.first + run.problem.n_columns]
-    return np.column_stack([solution.alpha for solution in own])

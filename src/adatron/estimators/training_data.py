@@ -1,4 +1,4 @@
-"""What a classifier trains on: checked rows, classes as numbers, weights; rows of weight 0 are gone."""
+"""What an estimator trains on: checked rows, classes or targets, weights; rows of weight 0 are gone."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
-from adatron.estimators.inputs import check_labels, check_sample_weight, check_training_X
+from adatron.estimators.inputs import check_labels, check_sample_weight, check_targets, check_training_X
 from adatron.estimators.kernel_choice import check_precomputed, is_precomputed
 
-__all__ = ["TrainingData", "classification_data"]
+__all__ = ["TrainingData", "WeightedRows", "classification_data", "weighted_rows"]
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,36 @@ def classification_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> T
     rows = np.flatnonzero(weights > 0.0)
     _check_no_class_vanished(codes[rows], classes)
     shape = (X.shape[0], X.shape[1])
-    X = check_precomputed(X)[np.ix_(rows, rows)] if is_precomputed(estimator.kernel) else X[rows]
+    X = _taking_part(estimator, X, rows)
     return TrainingData(X, rows, codes[rows], classes, given[rows], weights[rows], class_weight, shape)
+
+
+@dataclass(frozen=True)
+class WeightedRows:
+    """Rows that take part in a fit without classes."""
+
+    X: Any
+    rows: np.ndarray  # of the user's X
+    targets: np.ndarray  # empty where there are none
+    weights: np.ndarray
+    shape: tuple[int, int]  # of the user's X
+
+
+def weighted_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, has_targets: bool) -> WeightedRows:
+    """Check everything that the `fit` of a regression, or without targets, is given."""
+    X = check_training_X(estimator, X)
+    targets = check_targets(X, y) if has_targets else np.zeros(X.shape[0])
+    weights = check_sample_weight(sample_weight, X.shape[0])
+    rows = np.flatnonzero(weights > 0.0)
+    if len(rows) == 0:
+        raise ValueError("every row has zero weight in sample_weight; some must have more")
+    shape = (X.shape[0], X.shape[1])
+    return WeightedRows(_taking_part(estimator, X, rows), rows, targets[rows], weights[rows], shape)
+
+
+def _taking_part(estimator: Any, X: Any, rows: np.ndarray) -> Any:
+    """The rows of X, or of both sides of a kernel matrix."""
+    return check_precomputed(X)[np.ix_(rows, rows)] if is_precomputed(estimator.kernel) else X[rows]
 
 
 def _check_class_weight(

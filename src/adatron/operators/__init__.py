@@ -30,6 +30,7 @@ from adatron.operators.low_rank import (
 from adatron.operators.memory import available_memory
 from adatron.operators.protocol import GramOperator, Rows
 from adatron.operators.rows import RowGram
+from adatron.operators.twin import TwinGram, cancel_twins, distinct
 
 __all__ = [
     "BlockedGram",
@@ -43,9 +44,12 @@ __all__ = [
     "PartialMatrix",
     "RowGram",
     "Rows",
+    "TwinGram",
     "available_memory",
+    "cancel_twins",
     "choose_operator",
     "choose_rows",
+    "distinct",
     "expand",
     "low_rank_gram",
     "nystroem",

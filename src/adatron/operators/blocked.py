@@ -10,7 +10,7 @@ import numpy as np
 
 from adatron.kernels import Kernel
 from adatron.operators.finite import check_finite
-from adatron.operators.protocol import Rows
+from adatron.operators.protocol import GramOperator, Rows
 
 __all__ = ["BlockedGram"]
 
@@ -95,9 +95,9 @@ class BlockedGram:
 
 
 class RestrictedGram:
-    """Some of the points of a blocked operator; rows come from, and stay in, its cache."""
+    """Some of the points of an operator; rows come from, and stay in, its cache."""
 
-    def __init__(self, parent: BlockedGram, rows: np.ndarray) -> None:
+    def __init__(self, parent: GramOperator, rows: np.ndarray) -> None:
         self.parent, self.rows, self.m = parent, rows, len(rows)
 
     def diagonal(self) -> np.ndarray:

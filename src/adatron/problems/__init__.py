@@ -12,5 +12,16 @@
 from adatron.problems.classification import classification
 from adatron.problems.crammer_singer import CrammerSingerProblem, crammer_singer
 from adatron.problems.dual import DualProblem
+from adatron.problems.one_class import Ball, enclosing_ball, one_class
+from adatron.problems.regression import regression
 
-__all__ = ["CrammerSingerProblem", "DualProblem", "classification", "crammer_singer"]
+__all__ = [
+    "Ball",
+    "CrammerSingerProblem",
+    "DualProblem",
+    "classification",
+    "crammer_singer",
+    "enclosing_ball",
+    "one_class",
+    "regression",
+]

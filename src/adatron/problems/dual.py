@@ -20,7 +20,7 @@ def positive_diagonal(gram: GramOperator) -> np.ndarray:
 
 @dataclass(frozen=True)
 class DualProblem:
-    """Maximise ``pᵀα − ½ (y∘α)ᵀ K (y∘α)`` subject to ``0 ≤ α ≤ upper`` and perhaps ``yᵀα = 0``.
+    """Maximise ``pᵀα − ½ (y∘α)ᵀ K (y∘α)`` subject to ``0 ≤ α ≤ upper`` and perhaps ``yᵀα = r``.
 
     B problems that share one kernel matrix stand side by side as columns.
 
@@ -35,7 +35,7 @@ class DualProblem:
     upper : array of shape (m, B)
         Upper bounds; ``inf`` is a hard margin, 0 leaves a point out.
     equality : float or None
-        0.0 fits a bias, None does not.
+        r: 0.0 fits a bias, 1.0 is one-class; None leaves yᵀα free, without a bias.
 
     Examples
     --------
@@ -61,10 +61,16 @@ class DualProblem:
         for name in ("p", "upper"):
             if getattr(self, name).shape != shape:
                 raise ValueError(f"{name} must have the shape {shape} of y, got {getattr(self, name).shape}")
-        if self.equality not in (None, 0.0):
-            raise ValueError(f"equality must be None or 0.0, got {self.equality!r}")
+        self._check_equality()
         for name in ("y", "p", "upper"):  # columns contiguous, for the compiled sweeps
             object.__setattr__(self, name, np.asfortranarray(getattr(self, name), dtype=np.float64))
+
+    def _check_equality(self) -> None:
+        if self.equality is None:
+            return
+        most = np.where(self.y > 0.0, self.upper, 0.0).sum(axis=0).min(initial=np.inf)
+        if not 0.0 <= self.equality <= most * (1.0 + 1e-12):
+            raise ValueError(f"equality must be None or from 0 to Σ upper over y = +1, got {self.equality!r}")
 
     @property
     def m(self) -> int:
@@ -77,6 +83,10 @@ class DualProblem:
     @property
     def has_bias(self) -> bool:
         return self.equality is not None
+
+    def imbalance(self, alpha: np.ndarray) -> np.ndarray:
+        """``ω = yᵀα − r`` of every column."""
+        return (self.y * alpha).sum(axis=0) - (self.equality or 0.0)
 
     @cached_property
     def diagonal(self) -> np.ndarray:

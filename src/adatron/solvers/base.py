@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 
 from adatron.compiled import compiled_part
-from adatron.operators import GramOperator
+from adatron.operators import GramOperator, distinct
 from adatron.problems import DualProblem
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Solver",
     "State",
     "empty_state_arrays",
+    "feasible_start",
     "output_of",
     "output_sweep",
     "outputs_of",
@@ -73,28 +74,42 @@ def output_sweep(
     With a whole kernel matrix the rows are its rows and the outputs (B, m) are f. With a factor,
     ``K = Z Zᵀ``, they are rows of Z and ``w = Zᵀ(y∘α)`` (B, r), so that f_i is their product, a sweep
     costs O(mr), and f is brought up to date at the end. Either way a step of α_i adds a multiple of row i.
+    Points that stand twice are swept twice, over the rows and outputs (B, n) of the n distinct ones.
     The `coefficients` are y∘α as the sweep finds them.
     """
-    factor = getattr(gram, "factor", None)
-    if factor is None:
-        for first, block in sweep(gram, f.shape[1], pause):
+    points, copies = distinct(gram)
+    factor = getattr(points, "factor", None)
+    if factor is None and copies == 1:
+        for first, block in sweep(points, f.shape[1], pause):
             yield first, block, f.T, False
         return
-    w = np.ascontiguousarray(coefficients.T @ factor)
-    size = max(1, _WORK_PER_TILE // (factor.shape[1] * f.shape[1]))
+    if factor is None:
+        kept = np.ascontiguousarray(f[: points.m].T)
+    else:
+        folded = coefficients.reshape(copies, points.m, -1, order="C").sum(axis=0)
+        kept = np.ascontiguousarray(folded.T @ factor)
     try:
-        for start in range(0, gram.m, size):
-            pause()
-            yield start, factor[start : start + size], w, True
+        for copy in range(copies):
+            tiles = sweep(points, f.shape[1], pause) if factor is None else _parts(factor, kept, pause)
+            for first, rows in tiles:
+                yield copy * points.m + first, rows, kept, factor is not None
     finally:
-        f[...] = factor @ w.T
+        f[...] = np.tile(kept.T if factor is None else factor @ kept.T, (copies, 1))
+
+
+def _parts(factor: np.ndarray, w: np.ndarray, pause: Pause) -> Iterator[tuple[int, np.ndarray]]:
+    """The rows of a factor, tile by tile."""
+    size = max(1, _WORK_PER_TILE // max(w.size, 1))
+    for start in range(0, len(factor), size):
+        pause()
+        yield start, factor[start : start + size]
 
 
 @compiled_part
 def output_of(row, outputs, i, factored):
     """f_i of one column, wherever it is kept."""
     if not factored:
-        return outputs[i]
+        return outputs[i % len(outputs)]
     total = 0.0
     for j in range(len(row)):
         total += row[j] * outputs[j]
@@ -122,6 +137,26 @@ def empty_state_arrays(problem: DualProblem, alpha: np.ndarray | None) -> tuple[
         return zeros, zeros.copy(order="F")
     alpha = np.asfortranarray(np.clip(alpha, 0.0, problem.upper))
     return alpha, np.asfortranarray(problem.gram.matmul(problem.y * alpha))
+
+
+def feasible_start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray | None:
+    """A start with ``yᵀα = r``, which pairs of steps then keep; None where α = 0 will do.
+
+    The heavier class is scaled down; what is still missing is put on the first points with ``y = +1``.
+    """
+    if not problem.has_bias or (alpha is None and not problem.equality):
+        return alpha
+    alpha = np.zeros_like(problem.y) if alpha is None else np.clip(alpha, 0.0, problem.upper)
+    positive, r = problem.y > 0.0, problem.equality
+    above, below = (np.where(side, alpha, 0.0).sum(axis=0) for side in (positive, ~positive))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(positive, (below + r) / above, (above - r) / below)
+    alpha = np.where(alpha > 0.0, alpha * np.clip(shares, 0.0, 1.0), 0.0)
+    if not r:
+        return alpha
+    room = np.where(positive, problem.upper - alpha, 0.0)
+    before = np.cumsum(room, axis=0) - room
+    return alpha + np.clip(-problem.imbalance(alpha) - before, 0.0, room)
 
 
 def positive_start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray:

@@ -65,7 +65,8 @@ class ConjugateHinge:
         alpha, f, direction, outputs, last_outputs = (np.zeros(shape, order="F") for _ in range(5))
         bias, last_square, rate = (np.zeros(shape[1]) for _ in range(3))
         if problem.has_bias:
-            _best_biases(problem.y.T, problem.upper.T, self._caps(problem), f.T, outputs.T, self.precision, bias)
+            y, u, caps = problem.y.T, problem.upper.T, self._caps(problem)
+            _best_biases(y, u, caps, f.T, outputs.T, self.precision, bias)
         return ConjugateState(alpha, f, bias, direction, outputs, last_outputs, last_square, rate)
 
     def epoch(self, problem: DualProblem, state: ConjugateState, pause: Pause) -> ConjugateState:

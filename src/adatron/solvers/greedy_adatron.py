@@ -16,6 +16,7 @@ An epoch is one round. With ``v_i = y_i p_i − f_i`` a multiplier may *rise* (`
 
 Bounds far above 1/K_ii are reached by many tiny steps. So they are first lowered, and raised tenfold
 whenever the violation has become small, all multipliers with them: what is at its bound stays there.
+The yardstick is the violation of α = 0, which is 1 on either side of the bias for classification.
 
 Steps 2 to 4 touch few rows of the kernel matrix, so most of it is never evaluated.
 """
@@ -28,9 +29,9 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from adatron.compiled import compiled
-from adatron.operators import PartialMatrix
+from adatron.operators import PartialMatrix, distinct
 from adatron.problems import DualProblem
-from adatron.solvers.base import Pause, empty_state_arrays, outputs_of
+from adatron.solvers.base import Pause, empty_state_arrays, feasible_start, outputs_of
 from adatron.solvers.greedy_steps import pair_steps, single_steps
 
 __all__ = ["GreedyAdatron", "GreedyState", "working_set"]
@@ -38,9 +39,8 @@ __all__ = ["GreedyAdatron", "GreedyState", "working_set"]
 _INNER = 0.1  # violation of the working set at which a round ends, relative to that of all points
 _INNER_OF_ALL = 0.01  # the same when the working set is all points
 _NOISE = 1e-6  # of the largest violation: smaller differences may be rounding, and count as none
-_FIRST_BOUND = 100.0  # in units of 1/K_ii
+_FIRST_BOUND = 100.0  # in units of the violation of α = 0, times 1/K_ii
 _FACTOR = 10.0
-_SMALL = 1.0  # violation at which bounds are raised: that of α = 0
 _STEPS = 20_000  # in one round, some 20 ms
 
 
@@ -67,9 +67,7 @@ class GreedyAdatron:
     needs: ClassVar[frozenset[str]] = frozenset({"entries"})
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> GreedyState:
-        if alpha is not None and problem.has_bias:
-            alpha = _balanced(np.clip(alpha, 0.0, problem.upper), problem.y)
-        alpha, f = empty_state_arrays(problem, alpha)
+        alpha, f = empty_state_arrays(problem, feasible_start(problem, alpha))
         columns = problem.n_columns
         member = np.zeros_like(alpha, order="F")
         return GreedyState(
@@ -91,12 +89,16 @@ class GreedyAdatron:
         while True:
             upper, v = state.reach[column] * problem.upper[:, column], y * p - f
             middle, violation = _violations(y, alpha, upper, v, has_bias, rise, fall)
-            if state.reach[column] == 1.0 or violation > _SMALL:
+            if state.reach[column] == 1.0 or violation > _violation_of_zero(problem, column):
                 break
             _raise_bounds(problem.upper[:, column], upper, state, column)
-        whole = problem.m <= 2 * self.size
+        if violation <= 0.0:
+            state.stalled[column], state.bias[column] = 1.0, middle
+            return
+        points, _ = distinct(gram)
+        whole = points.m <= 2 * self.size
         rows = np.arange(problem.m) if whole else working_set(self.size, rise, fall, member)
-        matrix = _matrix(gram, rows, whole)
+        matrix = _whole_matrix(points) if whole else PartialMatrix.whole(gram.block(rows, rows))
         inner, moved = (v[rows] - middle).astype(matrix.K.dtype), alpha[rows]
         diagonal = problem.diagonal[rows].astype(matrix.K.dtype)
         take_steps, steps = pair_steps if has_bias else single_steps, 0
@@ -105,7 +107,7 @@ class GreedyAdatron:
             steps += take_steps(matrix, diagonal, inner, y[rows], moved, upper[rows], goal, _STEPS - steps)
             if not matrix.is_full or steps == _STEPS:
                 break
-            matrix = cast(Any, gram).grow()
+            matrix = cast(Any, points).grow()
         step = y[rows] * (moved - alpha[rows])
         changed = step != 0.0
         if whole:
@@ -119,10 +121,8 @@ class GreedyAdatron:
         state.bias[column] = _bias(y, p, upper, alpha, f, middle) if has_bias else 0.0
 
 
-def _matrix(gram: Any, rows: np.ndarray, whole: bool) -> PartialMatrix:
-    """The part of the kernel matrix that belongs to a working set."""
-    if not whole:
-        return PartialMatrix.whole(gram.block(rows, rows))
+def _whole_matrix(gram: Any) -> PartialMatrix:
+    """The kernel matrix of a working set that is all points."""
     if hasattr(gram, "partial"):
         return gram.partial
     return PartialMatrix.whole(np.asarray(gram.block(slice(0, gram.m)), dtype=np.float64))
@@ -131,8 +131,18 @@ def _matrix(gram: Any, rows: np.ndarray, whole: bool) -> PartialMatrix:
 def _first_reach(problem: DualProblem, alpha: np.ndarray) -> np.ndarray:
     """The part of the bounds to begin with; all of them for a hard margin or a warm start."""
     largest = (problem.upper * problem.diagonal[:, None]).max(axis=0)
-    is_warm = alpha.any(axis=0)
-    return np.where(is_warm | np.isinf(largest), 1.0, np.minimum(1.0, _FIRST_BOUND / largest))
+    sizes = np.array([_violation_of_zero(problem, column) for column in range(problem.n_columns)])
+    is_whole = alpha.any(axis=0) | np.isinf(largest) | (sizes <= 0.0)
+    return np.where(is_whole, 1.0, np.minimum(1.0, _FIRST_BOUND * sizes / largest))
+
+
+def _violation_of_zero(problem: DualProblem, column: int) -> float:
+    """How far α = 0 is from optimal, on either side of the bias."""
+    y, upper = problem.y[:, column], problem.upper[:, column]
+    rise, fall = np.empty_like(y), np.empty_like(y)
+    v = y * problem.p[:, column]
+    violation = _violations(y, np.zeros_like(y), upper, v, problem.has_bias, rise, fall)[1]
+    return 0.5 * violation if problem.has_bias else violation
 
 
 def _raise_bounds(full: np.ndarray, upper: np.ndarray, state: GreedyState, column: int) -> None:
@@ -145,16 +155,6 @@ def _raise_bounds(full: np.ndarray, upper: np.ndarray, state: GreedyState, colum
     state.f[:, column] *= factor
 
 
-def _balanced(alpha: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """α of a warm start with the heavier class scaled down until yᵀα = 0, which pairs then keep."""
-    above = np.where(y > 0.0, alpha, 0.0).sum(axis=0)
-    below = np.where(y < 0.0, alpha, 0.0).sum(axis=0)
-    least = np.minimum(above, below)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(y > 0.0, least / above, least / below)
-    return np.where(alpha > 0.0, alpha * shares, 0.0)
-
-
 @compiled
 def _violations(y, alpha, upper, v, has_bias, rise, fall):
     """How far each v that may rise is above the bias, and each that may fall below it; bias, violation."""
@@ -165,8 +165,10 @@ def _violations(y, alpha, upper, v, has_bias, rise, fall):
         rise[i] = v[i] if may_rise else -np.inf
         fall[i] = -v[i] if may_fall else -np.inf
         high, low = max(high, rise[i]), min(low, -fall[i])
-    if not has_bias or high == -np.inf or low == np.inf:
+    if not has_bias:
         return 0.0, max(high, -low)
+    if high == -np.inf or low == np.inf:  # no pair can move
+        return 0.0, 0.0
     middle = 0.5 * (high + low)
     for i in range(len(y)):
         rise[i] -= middle

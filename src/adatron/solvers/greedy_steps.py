@@ -4,7 +4,8 @@
 fall by +inf. Values are first written to a scratch array, then reduced to the largest of each block;
 only the best block is searched for the point itself. Both loops become vector instructions, which one
 loop would not. A step makes the v of its two points equal: of nearly equal values the first is taken, so
-that rounding does not choose the path.
+that rounding does not choose the path. Where points stand twice, v is longer than a row, which then serves
+each copy in turn.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def pair_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
 
     It also ends when the matrix has no room for two more rows.
     """
-    n = len(v)
+    n, width = len(v), matrix.K.shape[1]
     rising, falling, scratch = np.empty_like(v), np.empty_like(v), np.empty_like(v)
     for t in range(n):
         _hide(t, y, alpha, upper, rising, falling)
@@ -46,24 +47,24 @@ def pair_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
         i = _place_of(v, rising, best, _TIED * spread)
         if _is_short_of(2, matrix):
             return step
-        row = row_of(i, matrix)
+        row = row_of(i % width, matrix)
         _gains(v, falling, row, diagonal, v[i] + rising[i], diagonal[i], floor, least, scratch, gain)
         j = _best_of(scratch, gain)
         if j < 0:
             return step
         both = diagonal[i] + diagonal[j]
-        length = float(v[i] - v[j]) / max(both - 2.0 * row[j], floor * both, least)
+        length = float(v[i] - v[j]) / max(both - 2.0 * row[j % width], floor * both, least)
         length = _limited(length, i, j, y, alpha, upper)
         _hide(i, y, alpha, upper, rising, falling)
         _hide(j, y, alpha, upper, rising, falling)
-        _move(v, rising, row, row_of(j, matrix), v.dtype.type(length), scratch, best)
+        _move(v, rising, row, row_of(j % width, matrix), v.dtype.type(length), scratch, best)
     return most
 
 
 @compiled
 def single_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
     """Move single points until no violation exceeds the tolerance; the number of steps."""
-    n = len(v)
+    n, width = len(v), matrix.K.shape[1]
     rising, falling, inverse, scratch = np.empty_like(v), np.empty_like(v), np.empty_like(v), np.empty_like(v)
     least = max(np.finfo(v.dtype).eps * diagonal.max(), np.finfo(v.dtype).tiny)
     for t in range(n):
@@ -81,7 +82,7 @@ def single_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
         alpha[i] = min(max(old + y[i] * v[i] * inverse[i], 0.0), upper[i])
         _hide(i, y, alpha, upper, rising, falling)
         length = v.dtype.type(y[i] * (alpha[i] - old))
-        _move_single(v, rising, falling, inverse, row_of(i, matrix), length, scratch, gain)
+        _move_single(v, rising, falling, inverse, row_of(i % width, matrix), length, scratch, gain)
     return most
 
 
@@ -166,10 +167,13 @@ def _block_maxima(values, out):
 @compiled_part
 def _move(v, rising, row_i, row_j, length, scratch, best):
     """``v −= length (K_i − K_j)`` and, of each block, the largest v that may rise."""
-    for t in range(len(v)):
-        value = v[t] - length * (row_i[t] - row_j[t])
-        v[t] = value
-        scratch[t] = value + rising[t]
+    n = len(row_i)
+    for first in range(0, len(v), n):
+        own, hidden, out = v[first : first + n], rising[first : first + n], scratch[first : first + n]
+        for t in range(n):
+            value = own[t] - length * (row_i[t] - row_j[t])
+            own[t] = value
+            out[t] = value + hidden[t]
     _block_maxima(scratch, best)
 
 
@@ -178,28 +182,34 @@ def _gains(v, falling, row, diagonal, top, own, floor, least, scratch, gain):
     """``(v_i − v_t)²/(K_ii + K_tt − 2K_it)`` of every t that may fall and is below."""
     zero, two = v.dtype.type(0.0), v.dtype.type(2.0)
     floor, least = v.dtype.type(floor), v.dtype.type(least)
-    for t in range(len(v)):
-        distance = top - v[t] - falling[t]
-        distance = distance if distance > zero else zero
-        both = own + diagonal[t]
-        curvature = both - two * row[t]
-        curvature = curvature if curvature > floor * both else floor * both
-        curvature = curvature if curvature > least else least
-        scratch[t] = distance * distance / curvature
+    n = len(row)
+    for first in range(0, len(v), n):
+        values, hidden, out = v[first : first + n], falling[first : first + n], scratch[first : first + n]
+        for t in range(n):
+            distance = top - values[t] - hidden[t]
+            distance = distance if distance > zero else zero
+            both = own + diagonal[t]
+            curvature = both - two * row[t]
+            curvature = curvature if curvature > floor * both else floor * both
+            curvature = curvature if curvature > least else least
+            out[t] = distance * distance / curvature
     _block_maxima(scratch, gain)
 
 
 @compiled_part
 def _move_single(v, rising, falling, inverse, row, length, scratch, gain):
     """``v −= length K_i`` and the gain of every point."""
-    zero = v.dtype.type(0.0)
-    for t in range(len(v)):
-        value = v[t] - length * row[t]
-        v[t] = value
-        up, down = value + rising[t], -value - falling[t]
-        value = up if up > down else down
-        value = value if value > zero else zero
-        scratch[t] = value * value * inverse[t]
+    zero, n = v.dtype.type(0.0), len(row)
+    for first in range(0, len(v), n):
+        own, out = v[first : first + n], scratch[first : first + n]
+        above, below = rising[first : first + n], falling[first : first + n]
+        for t in range(n):
+            value = own[t] - length * row[t]
+            own[t] = value
+            up, down = value + above[t], -value - below[t]
+            value = up if up > down else down
+            value = value if value > zero else zero
+            out[t] = value * value * inverse[t]
     _block_maxima(scratch, gain)
 
 

@@ -5,7 +5,7 @@ One point at a time, in order, each seeing the latest α::
     α_i ← clip(α_i + η_i (p_i − y_i (f_i + λ)), 0, u_i)
 
 ``η_i = 1/K_ii`` is the exact optimum of one variable; any ``0 < η_i K_ii < 2`` converges.
-Without a bias λ = 0. With one, λ is its estimate and the sweep also feels ``ω = Σ y_i α_i``
+Without a bias λ = 0. With one, λ is its estimate and the sweep also feels ``ω = Σ y_i α_i − r``
 through an augmented Lagrangian: it sees the bias ``λ + cω``, and λ ← λ + cω after each epoch.
 The document's own search for λ, a secant, is in `secant_adatron`; it can diverge, this does not.
 """
@@ -32,7 +32,7 @@ class AdatronState(NamedTuple):
     alpha: np.ndarray  # (m, B)
     f: np.ndarray  # (m, B): K (y∘α)
     bias: np.ndarray  # (B,): λ
-    omega: np.ndarray  # (B,): ω = yᵀα
+    omega: np.ndarray  # (B,): ω = yᵀα − r
     penalty: np.ndarray  # (B,): c
 
 
@@ -54,9 +54,7 @@ class KernelAdatron:
         alpha, f = empty_state_arrays(problem, alpha)
         columns = problem.n_columns
         first = 1.0 / _inverse_curvature(problem).sum() if problem.has_bias else 0.0
-        return AdatronState(
-            alpha, f, np.zeros(columns), (problem.y * alpha).sum(axis=0), np.full(columns, first)
-        )
+        return AdatronState(alpha, f, np.zeros(columns), problem.imbalance(alpha), np.full(columns, first))
 
     def epoch(self, problem: DualProblem, state: AdatronState, pause: Pause) -> AdatronState:
         """Visit every point once, then move the bias by what ω asks for."""
@@ -64,8 +62,9 @@ class KernelAdatron:
         if problem.has_bias:
             inverse = _inverse_curvature(problem)
             _move_bias(
-                problem.y.T, problem.upper.T, inverse, state.alpha.T, state.omega, state.bias, state.penalty
-            )
+                problem.y.T, problem.upper.T, inverse, float(problem.equality or 0.0),
+                state.alpha.T, state.omega, state.bias, state.penalty,
+            )  # fmt: skip
         return state
 
 
@@ -75,10 +74,10 @@ def _inverse_curvature(problem: DualProblem) -> np.ndarray:
 
 
 @compiled
-def _move_bias(y, upper, inverse, alpha, omega, bias, penalty):
+def _move_bias(y, upper, inverse, r, alpha, omega, bias, penalty):
     """``λ ← λ + cω``, then ``c = 1/Σ 1/K_ii`` over the free points: the curvature of the dual along ω."""
     for b in range(alpha.shape[0]):
-        total, free, everywhere = 0.0, 0.0, 0.0
+        total, free, everywhere = -r, 0.0, 0.0
         for i in range(alpha.shape[1]):
             total += y[b, i] * alpha[b, i]
             everywhere += inverse[i]

@@ -16,6 +16,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from adatron.operators import distinct
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause, positive_start, revive, sweep
 
@@ -34,7 +35,7 @@ class M3State(NamedTuple):
 class M3:
     """Multiplicative margin maximisation."""
 
-    needs: ClassVar[frozenset[str]] = frozenset({"no bias", "entries"})
+    needs: ClassVar[frozenset[str]] = frozenset({"no bias", "entries", "free sum"})
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> M3State:
         start = positive_start(problem, alpha)
@@ -66,14 +67,16 @@ def _times(alpha: np.ndarray, factor: np.ndarray) -> np.ndarray:
 def split_products(problem: DualProblem, alpha: np.ndarray, pause: Pause) -> tuple[np.ndarray, np.ndarray]:
     """``Q⁺α`` and ``Q⁻α``, tile by tile."""
     positive = problem.y > 0.0
+    points, copies = distinct(problem.gram)
     sides = np.hstack([np.where(positive, alpha, 0.0), np.where(positive, 0.0, alpha)])
-    a, c = np.empty_like(alpha), np.empty_like(alpha)
-    for first, block in sweep(problem.gram, problem.n_columns, pause):
+    sides = sides.reshape(copies, points.m, -1, order="C").sum(axis=0)
+    above, below = np.empty_like(sides), np.empty_like(sides)
+    for first, block in sweep(points, problem.n_columns, pause):
         rows = slice(first, first + len(block))
-        above = np.maximum(block, 0.0) @ sides  # K⁺ times α of each side
-        below = above - block @ sides  # K⁻
-        (up, down), (up_minus, down_minus) = np.hsplit(above, 2), np.hsplit(below, 2)
-        side = positive[rows]
-        a[rows] = np.where(side, up + down_minus, down + up_minus)
-        c[rows] = np.where(side, down + up_minus, up + down_minus)
-    return a, np.maximum(c, 0.0)
+        above[rows] = np.maximum(block, 0.0) @ sides  # K⁺ times α of each side
+        below[rows] = above[rows] - block @ sides  # K⁻
+    up, down = np.hsplit(np.tile(above, (copies, 1)), 2)
+    up_minus, down_minus = np.hsplit(np.tile(below, (copies, 1)), 2)
+    a = np.where(positive, up + down_minus, down + up_minus)
+    c = np.where(positive, down + up_minus, up + down_minus)
+    return np.asfortranarray(a), np.asfortranarray(np.maximum(c, 0.0))

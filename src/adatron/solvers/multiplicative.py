@@ -2,10 +2,10 @@
 
 All points at once, with a fixed rate η and γ_k = y_k f_k::
 
-    α_k ← α_k exp(η (p_k − γ_k − λ y_k)),   λ such that Σ y_k α_k = 0
+    α_k ← α_k exp(η (p_k − γ_k − λ y_k)),   λ such that Σ y_k α_k = r
 
 λ has a closed form for a hard margin; with upper bounds it is the root of the monotone
-``Σ y_k min(u_k, α_k exp(…))``, after which α is clipped. The last λ is the bias. Logarithms of α are
+``Σ y_k min(u_k, α_k exp(…)) − r``, after which α is clipped. The last λ is the bias. Logarithms of α are
 kept, so exponents of any size are harmless and a tiny α can come back.
 
 A rate that is too large makes the objective fall: with a fixed rate the column is then marked as
@@ -106,7 +106,12 @@ def _accept(state: MultiplicativeState, which: np.ndarray, *news: np.ndarray) ->
 
 
 def _start(problem: DualProblem) -> np.ndarray:
-    """1/m₊ on the positive points, 1/m₋ on the negative: ``yᵀα = 0`` holds from the start."""
+    """1/m₊ on the positive points, 1/m₋ on the negative: ``yᵀα = 0`` holds from the start.
+
+    One-class: in proportion to the bounds.
+    """
+    if problem.equality:
+        return problem.equality * problem.upper / problem.upper.sum(axis=0)
     present = problem.upper > 0.0
     alpha = np.zeros_like(problem.y)
     for sign in (1.0, -1.0):
@@ -127,41 +132,41 @@ def _objective(problem: DualProblem, alpha: np.ndarray, f: np.ndarray) -> np.nda
 
 
 def _multiplier(problem: DualProblem, logs: np.ndarray, rate: np.ndarray, b: int) -> float:
-    """λ of one column: ``Σ y_k min(u_k, exp(logs_k − ηλ y_k)) = 0``."""
+    """λ of one column: ``Σ y_k min(u_k, exp(logs_k − ηλ y_k)) = r``."""
     if not problem.has_bias:
         return 0.0
     positive = problem.y[:, b] > 0.0
-    above, below = logsumexp(logs[positive, b]), logsumexp(logs[~positive, b])
-    shift = 0.5 * (above - below)  # ηλ without bounds
+    above, r = logsumexp(logs[positive, b]), float(problem.equality or 0.0)
+    shift = above - np.log(r) if r else 0.5 * (above - logsumexp(logs[~positive, b]))  # ηλ without bounds
     if np.isfinite(problem.upper[:, b]).any():
-        shift = _root(logs[:, b].copy(), problem.y[:, b].copy(), problem.upper[:, b].copy(), shift)
+        shift = _root(logs[:, b].copy(), problem.y[:, b].copy(), problem.upper[:, b].copy(), r, shift)
     return float(shift / rate[b])
 
 
 @compiled_part
-def _sum_at(logs, y, upper, s):
-    total = 0.0
+def _sum_at(logs, y, upper, r, s):
+    total = -r
     for k in range(len(y)):
         total += y[k] * min(upper[k], np.exp(min(logs[k] - s * y[k], 700.0)))
     return total
 
 
 @compiled
-def _root(logs, y, upper, guess):
-    """Bisection for the zero of the non-increasing ``Σ y_k min(u_k, exp(logs_k − s y_k))`` in s."""
+def _root(logs, y, upper, r, guess):
+    """Bisection for the zero of the non-increasing ``Σ y_k min(u_k, exp(logs_k − s y_k)) − r`` in s."""
     low, high, width = guess, guess, 1.0
-    while _sum_at(logs, y, upper, low) < 0.0 and width < 1e6:
+    while _sum_at(logs, y, upper, r, low) < 0.0 and width < 1e6:
         low -= width
         width *= 2.0
     width = 1.0
-    while _sum_at(logs, y, upper, high) > 0.0 and width < 1e6:
+    while _sum_at(logs, y, upper, r, high) > 0.0 and width < 1e6:
         high += width
         width *= 2.0
     for _ in range(200):
         middle = 0.5 * (low + high)
         if middle <= low or middle >= high:
             break
-        if _sum_at(logs, y, upper, middle) > 0.0:
+        if _sum_at(logs, y, upper, r, middle) > 0.0:
             low = middle
         else:
             high = middle

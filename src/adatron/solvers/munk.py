@@ -32,7 +32,7 @@ class MunkState(NamedTuple):
 class Munk:
     """Multiplicative updates for non-negative kernels."""
 
-    needs: ClassVar[frozenset[str]] = frozenset({"no bias", "entries", "nonnegative"})
+    needs: ClassVar[frozenset[str]] = frozenset({"classification", "no bias", "entries", "nonnegative"})
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> MunkState:
         start = positive_start(problem, alpha)

@@ -52,7 +52,7 @@ class RhoSVM:
 
     eps: float = 0.005
     eps_init: float = 0.1
-    needs: ClassVar[frozenset[str]] = frozenset({"no bias", "hard margin"})
+    needs: ClassVar[frozenset[str]] = frozenset({"classification", "no bias", "hard margin"})
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> RhoState:
         """Start from equal weights, or from α as a distribution."""

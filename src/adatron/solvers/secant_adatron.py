@@ -62,7 +62,7 @@ class SecantAdatron:
             state.bias[:] = following
             state.time[:] += 1.0
         adatron_sweep(problem, state, self.learning_rate, pause)  # type: ignore[arg-type]
-        state.omega[:] = (problem.y * state.alpha).sum(axis=0)
+        state.omega[:] = problem.imbalance(state.alpha)
         return state
 
 

@@ -1,8 +1,8 @@
 """The one certificate: how far a solution is from optimal, recomputed apart from every solver.
 
-Weak duality: any feasible α bounds the optimum from below by ``D = pᵀα − ½ αᵀQα``, any bias b
-with ``w = Σ α_i y_i φ(x_i)`` bounds it from above by ``P = ½ αᵀQα + Σ u_i max(0, p_i − y_i (f_i + b))``.
-The relative gap is ``(P − D)/max(|P|, |D|)``. With ``yᵀα = 0`` the difference is a sum of
+Weak duality: any feasible α bounds the optimum from below by ``D = pᵀα − ½ αᵀQα``, any bias b with
+``w = Σ α_i y_i φ(x_i)`` bounds it from above by ``P = ½ αᵀQα + Σ u_i max(0, p_i − y_i (f_i + b)) + r b``.
+The relative gap is ``(P − D)/max(|P|, |D|)``. With ``yᵀα = r`` the difference is a sum of
 non-negative terms, one for each point, so it is computed without cancellation::
 
     P − D = Σ (u_i − α_i) g_i  over g_i > 0   −   Σ α_i g_i  over g_i < 0,    g_i = p_i − y_i (f_i + b)
@@ -10,6 +10,10 @@ non-negative terms, one for each point, so it is computed without cancellation::
 For a hard margin both sides are scaled to their best, and the true margin lies in
 ``[lo, hi] = [min y_i (f_i + b)/‖w‖, ‖w‖/Σα]``; the gap is ``1 − (lo/hi)²``. That gap holds for finite
 bounds too where the classes are separated, and is used when the bounds are huge.
+
+One-class problems (r = 1) may have an optimum of 0: the origin within the hull of the points, or a ball
+around equal points. A ‖w‖² or squared radius below 1e-8 of the largest K_ii counts as 0, that is as
+this much, in the denominator of the gap.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from adatron.compiled import compiled
-from adatron.operators import GramOperator
+from adatron.operators import GramOperator, cancel_twins
 from adatron.problems import DualProblem
 
 __all__ = [
@@ -35,10 +39,12 @@ __all__ = [
     "measure_gap",
     "precise_sum",
     "soft_margin",
+    "with_smaller_gap",
 ]
 
 _AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
 _BALANCED = 1e-14
+_VANISHING = 1e-8  # part of r² max K_ii below which the objective of a one-class problem counts as 0
 _NEGLIGIBLE = 1e-8  # multipliers below this part of the largest are dropped before certifying
 
 
@@ -66,7 +72,8 @@ def certify(
     them is recomputed in float64, and what that finds is added to the gap.
     """
     y, upper = problem.y[:, column], problem.upper[:, column]
-    feasible = make_feasible(np.asarray(alpha, dtype=np.float64), y, upper, problem.has_bias)
+    alpha = np.asarray(alpha, dtype=np.float64)
+    feasible = make_feasible(cancel_twins(problem.gram, alpha), y, upper, problem.equality)
     if outputs is None or not is_single(problem.gram):
         f = problem.gram.matmul((y * feasible)[:, None])[:, 0]
     else:
@@ -98,37 +105,57 @@ def _allow_for_rounding(problem: DualProblem, column: int, certificate: Certific
     return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
 
 
-def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, has_bias: bool) -> np.ndarray:
-    """Clip α to its box, drop what is negligible and shrink the heavier class until ``yᵀα = 0``."""
+def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, equality: float | None) -> np.ndarray:
+    """Clip α to its box, drop what is negligible and shrink the heavier class until ``yᵀα = r``.
+
+    Where that is not enough, as in one-class problems, all that is positive moves towards its bound.
+    """
     alpha = np.clip(alpha, 0.0, upper)
     alpha[alpha < _NEGLIGIBLE * alpha.max(initial=0.0)] = 0.0
-    if has_bias:
-        positive = y > 0.0
-        above, below = alpha[positive].sum(), alpha[~positive].sum()
-        if abs(above - below) <= _BALANCED * (above + below):
-            return alpha  # scaling would only move multipliers off their bounds
-        if above > below:
-            alpha[positive] *= below / above
-        else:
-            alpha[~positive] *= above / below
+    if equality is None:
+        return alpha
+    positive, r = y > 0.0, equality
+    above, below = alpha[positive].sum(), alpha[~positive].sum()
+    if abs(above - below - r) <= _BALANCED * (above + below):
+        return alpha  # scaling would only move multipliers off their bounds
+    if above > below + r:
+        alpha[positive] *= (below + r) / above
+    elif below > 0.0:
+        alpha[~positive] *= max(above - r, 0.0) / below
+    missing = r - float(y @ alpha)
+    if r and missing > _BALANCED * r:
+        alpha[positive] = _raised(alpha[positive], upper[positive], missing)
     return alpha
+
+
+def _raised(alpha: np.ndarray, upper: np.ndarray, missing: float) -> np.ndarray:
+    """α moved towards its bounds until `missing` is in it; zeros stay if the others have room enough."""
+    room = np.where(alpha > 0.0, upper - alpha, 0.0)
+    room = room if room.sum() >= missing else upper - alpha
+    return np.minimum(alpha + room * (missing / max(room.sum(), missing)), upper)
 
 
 def estimated_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndarray) -> float:
     """The gap of a soft margin from a solver's own outputs: quick, to know when to certify."""
     y, p, upper = (array[:, column] for array in (problem.y, problem.p, problem.upper))
-    return float(_estimated_gap(y, p, upper, alpha, f, problem.has_bias))
+    r = float(problem.equality or 0.0)
+    return float(_estimated_gap(y, p, upper, alpha, f, problem.has_bias, r, _least_size(problem)))
+
+
+def _least_size(problem: DualProblem) -> float:
+    """What an objective counts as at least."""
+    return _VANISHING * float(problem.equality or 0.0) ** 2 * float(problem.diagonal.max())
 
 
 @compiled
-def _estimated_gap(y, p, upper, alpha, f, has_bias):
+def _estimated_gap(y, p, upper, alpha, f, has_bias, r, least):
     low = high = 0.0
     if has_bias:
         for i in range(len(y)):
             turn = y[i] * p[i] - f[i]
             low, high = min(low, turn), max(high, turn)
     for _ in range(40 if has_bias else 0):  # the primal is convex in the bias
-        middle, slope = 0.5 * (low + high), 0.0
+        middle, slope = 0.5 * (low + high), r
         for i in range(len(y)):
             slope -= y[i] * upper[i] if p[i] - y[i] * (f[i] + middle) > 0.0 else 0.0
         low, high = (middle, high) if slope < 0.0 else (low, middle)
@@ -137,7 +164,7 @@ def _estimated_gap(y, p, upper, alpha, f, has_bias):
         slack = p[i] - y[i] * (f[i] + bias)
         difference += (upper[i] - alpha[i]) * slack if slack > 0.0 else -alpha[i] * slack
         dual += alpha[i] * (p[i] - 0.5 * y[i] * f[i])
-    size = max(abs(dual + difference), abs(dual))
+    size = max(abs(dual + difference), abs(dual), least)
     return difference / size if size > 0.0 else 0.0
 
 
@@ -145,20 +172,23 @@ def measure_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndar
     """The gap of a feasible α whose outputs are f."""
     y, p, upper = problem.y[:, column], problem.p[:, column], problem.upper[:, column]
     present = upper > 0.0
-    low, high = best_bias(f, y, p, upper) if problem.has_bias else (0.0, 0.0)
+    low, high = (0.0, 0.0) if problem.equality is None else best_bias(f, y, p, upper, problem.equality)
     bias = 0.5 * (low + high)
     interval = (min(low, high), max(low, high)) if low <= high else (bias, bias)
     quadratic = max(precise_sum(alpha * y * f), 0.0)
     linear = precise_sum(p * alpha)
     outputs = (y * (f + bias))[present]
-    hard = hard_margin(alpha, f, bias, interval, quadratic, linear, outputs / p[present])
+    known = (alpha, f, bias, interval, quadratic, linear)
     if np.isinf(upper[present]).any():
-        return hard
+        return hard_margin(*known, outputs / p[present])
     slack = p[present] - outputs
     a, u = alpha[present], upper[present]
     difference = precise_sum(np.where(slack > 0.0, (u - a) * slack, -a * slack))
-    huge = is_as_good_as_hard(problem, column)
-    return soft_margin(hard, quadratic, linear, float(outputs.min()), difference, huge)
+    soft = soft_margin(*known, float(outputs.min()), difference, _least_size(problem))
+    is_classification = bool((p[present] > 0.0).all())
+    if is_classification and is_as_good_as_hard(problem, column):
+        return with_smaller_gap(soft, hard_margin(*known, outputs / p[present]))
+    return soft
 
 
 def is_as_good_as_hard(problem: Any, column: int) -> bool:
@@ -166,19 +196,30 @@ def is_as_good_as_hard(problem: Any, column: int) -> bool:
     return float(problem.upper[:, column].max() * problem.diagonal.max()) >= _AS_GOOD_AS_HARD
 
 
+def with_smaller_gap(soft: Certificate, hard: Certificate) -> Certificate:
+    """A soft margin with the gap of a hard one, which holds for it too, if that is smaller."""
+    return replace(soft, gap=min(soft.gap, hard.gap))
+
+
 def soft_margin(
-    hard: Certificate, quadratic: float, linear: float, worst: float, difference: float, huge: bool
+    alpha: np.ndarray,
+    f: np.ndarray,
+    bias: float,
+    interval: tuple[float, float],
+    quadratic: float,
+    linear: float,
+    worst: float,
+    difference: float,
+    least_size: float = 0.0,
 ) -> Certificate:
-    """The certificate for finite bounds, from that for infinite ones and ``difference = P − D``."""
+    """The certificate for finite bounds, from the `worst` output and ``difference = P − D``."""
     dual = linear - 0.5 * quadratic
     primal = dual + difference
-    size = max(abs(primal), abs(dual))
+    size = max(abs(primal), abs(dual), least_size)
     gap = difference / size if size > 0.0 else 0.0
     norm = float(np.sqrt(quadratic))
-    if huge:
-        gap = min(gap, hard.gap)
     margin = (worst / norm, norm / linear) if norm > 0.0 and linear > 0.0 else (0.0, 0.0)
-    return replace(hard, gap=float(gap), primal=primal, dual=dual, margin_interval=margin)
+    return Certificate(alpha, f, bias, interval, float(gap), primal, dual, margin)
 
 
 def hard_margin(
@@ -205,10 +246,12 @@ def hard_margin(
     return Certificate(alpha, f, bias, interval, gap, 0.5 / low**2, dual, (low, high))
 
 
-def best_bias(f: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray) -> tuple[float, float]:
+def best_bias(
+    f: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray, r: float = 0.0
+) -> tuple[float, float]:
     """The ends of the interval of biases that minimise the primal.
 
-    Soft margin: the slope of ``Σ u_i max(0, p_i − y_i (f_i + b))`` in b starts at ``−Σ_{y=+1} u_i``
+    Soft margin: the slope of ``Σ u_i max(0, p_i − y_i (f_i + b)) + r b`` in b starts at ``r − Σ_{y=+1} u_i``
     and rises by u_i at each ``y_i p_i − f_i``. Hard margin: half-way between the classes.
     """
     present = upper > 0.0
@@ -217,7 +260,7 @@ def best_bias(f: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray) ->
         return float(turns[positive].max()), float(turns[~positive].min())
     order = np.argsort(turns, kind="stable")
     risen = np.cumsum(weights[order])
-    needed = weights[positive].sum()
+    needed = weights[positive].sum() - r
     slack = 1e-12 * risen[-1]
     first = int(np.searchsorted(risen, needed - slack))
     last = int(np.searchsorted(risen, needed + slack, side="right"))

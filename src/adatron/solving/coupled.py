@@ -24,6 +24,7 @@ from adatron.solving.certificate import (
     is_as_good_as_hard,
     precise_sum,
     soft_margin,
+    with_smaller_gap,
 )
 from adatron.solving.coupled_finish import exact_coupled_finish
 from adatron.solving.run import Run
@@ -75,13 +76,14 @@ def certify_coupled(problem: CrammerSingerProblem, alpha: np.ndarray) -> Certifi
     margins = _margins(problem, losses)
     quadratic = max(precise_sum(alpha * f), 0.0)
     linear = precise_sum(alpha[problem.own])
-    hard = hard_margin(alpha, f, 0.0, (0.0, 0.0), quadratic, linear, margins)
+    known = (alpha, f, 0.0, (0.0, 0.0), quadratic, linear)
+    hard = hard_margin(*known, margins)
     if np.isinf(problem.upper).any():
         return hard
     room = problem.bounds - alpha
     difference = precise_sum(room * (losses.max(axis=1, keepdims=True) - losses))
-    huge = is_as_good_as_hard(problem, 0)
-    return soft_margin(hard, quadratic, linear, float(margins.min()), difference, huge)
+    soft = soft_margin(*known, float(margins.min()), difference)
+    return with_smaller_gap(soft, hard) if is_as_good_as_hard(problem, 0) else soft
 
 
 def measure_coupled(problem: CrammerSingerProblem, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs  # the wrappers around them cost more than small solves
 
+from adatron.operators import cancel_twins
 from adatron.problems import DualProblem
 from adatron.solvers import Pause
 from adatron.solving.certificate import best_bias
@@ -53,11 +54,13 @@ class _Finish:
     """α, its outputs f, the bias and the free set of one problem on the way to the optimum."""
 
     def __init__(self, problem: DualProblem, column: int, alpha: np.ndarray) -> None:
-        self.gram, self.has_bias = problem.gram, problem.has_bias
+        self.gram, self.has_bias, self.r = problem.gram, problem.has_bias, problem.equality or 0.0
         self.y, self.p, self.upper = (a[:, column] for a in (problem.y, problem.p, problem.upper))
-        self.alpha = np.clip(alpha, 0.0, self.upper)
+        self.alpha = cancel_twins(problem.gram, np.clip(alpha, 0.0, self.upper))
         self.root_diagonal = np.sqrt(problem.diagonal)
         self.bias, self.progress = 0.0, True
+        self.exact_f, self.of_alpha = np.zeros(problem.m), np.zeros(problem.m)
+        self.place, self.values = np.full(problem.m, -1), np.empty((0, 0))
         self.refresh()
         self._guess_bounds(problem.diagonal)
 
@@ -67,7 +70,7 @@ class _Finish:
         Without this, the α > 0 of multiplicative solvers would make every point free.
         """
         if self.has_bias:
-            self.bias = float(np.mean(best_bias(self.f, self.y, self.p, self.upper)))
+            self.bias = float(np.mean(best_bias(self.f, self.y, self.p, self.upper, self.r)))
         wanted = self.alpha + (self.p - self.y * (self.f + self.bias)) / diagonal
         self.alpha[wanted <= 0.0] = 0.0
         full = wanted >= self.upper
@@ -80,7 +83,19 @@ class _Finish:
         return int(self.free.sum())
 
     def refresh(self) -> None:
-        self.f = self.gram.matmul((self.y * self.alpha)[:, None])[:, 0]
+        """Bring the outputs up to date with what α has changed since the last time."""
+        change = self.y * (self.alpha - self.of_alpha)
+        self.exact_f = self.exact_f + self.gram.matmul(change[:, None])[:, 0]
+        self.f, self.of_alpha = self.exact_f.copy(), self.alpha.copy()
+
+    def _block(self, rows: np.ndarray) -> np.ndarray:
+        """Kernel values among some points; free sets mostly shrink, so those of the last ones are kept."""
+        if (self.place[rows] < 0).any():
+            self.values = self.gram.block(rows, rows)
+            self.place[:] = -1
+            self.place[rows] = np.arange(len(rows))
+        place = self.place[rows]
+        return self.values[np.ix_(place, place)]
 
     def step(self) -> bool:
         """Step towards the solution of the free system; whether the whole step was taken.
@@ -91,8 +106,8 @@ class _Finish:
         if len(rows) == 0:
             return True
         y, alpha, upper = self.y[rows], self.alpha[rows], self.upper[rows]
-        block = self.gram.block(rows, rows)
-        missing = -float(self.y @ self.alpha) if self.has_bias else None
+        block = self._block(rows)
+        missing = self.r - float(self.y @ self.alpha) if self.has_bias else None
         residual = self.p[rows] - y * self.f[rows]
         signed = y[:, None] * block * y
         direction, self.bias = solve_free_system(signed, y, residual, missing)
@@ -127,7 +142,7 @@ class _Finish:
     def _worst_pair(self) -> np.ndarray:
         """With all points at their bounds, the two that disagree most about the bias.
 
-        While ``yᵀα`` is not yet 0, the one that moves it there at the least cost.
+        While ``yᵀα`` is not yet r, the one that moves it there at the least cost.
         """
         turn = self.y * self.p - self.f
         can_rise = np.where(self.y > 0.0, self.alpha < self.upper, self.alpha > 0.0)
@@ -135,7 +150,7 @@ class _Finish:
         low = np.where(can_rise, turn, -np.inf)
         high = np.where(can_fall, turn, np.inf)
         i, j = int(low.argmax()), int(high.argmin())
-        omega = float(self.y @ self.alpha)
+        omega = float(self.y @ self.alpha) - self.r
         if abs(omega) > 1e-12 * float(self.alpha.sum()):
             return np.array([j if omega > 0.0 else i])
         return np.array([i, j]) if low[i] - high[j] > self._rounding()[i] else np.array([], dtype=int)
@@ -161,7 +176,7 @@ def _best_on_bent_path(
     takes many multipliers to their bounds at once.
     """
     room = np.where(direction < 0.0, alpha, upper - alpha)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         lengths = np.where(direction != 0.0, room / np.abs(direction), np.inf)
     tried = lengths_to_try(float(lengths.min()))
     paths = np.clip(alpha[:, None] + tried * direction[:, None], 0.0, upper[:, None])

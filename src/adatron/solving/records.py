@@ -29,7 +29,8 @@ class EpochRecord:
     objective : float
         ``pᵀα − ½ αᵀQα``.
     margin : float
-        ``½ (min f over y=+1 − max f over y=−1)`` over points below their bound; 1 at the optimum.
+        ``½ (min f over y=+1 − max f over y=−1)`` over points below their bound; 1 at the optimum
+        of a classification. Min f with one class only.
     bias : float
         The solver's own estimate.
     violation : float
@@ -122,6 +123,9 @@ def _measure(y, p, upper, alpha, f, bias, result):
         for side in range(2):
             if lowest[side] == np.inf:  # every point of the class is at its bound
                 lowest[side] = lowest_of_all[side]
+        for side in range(2):
+            if lowest[side] == np.inf:  # there is only the other class
+                lowest[side] = lowest[1 - side]
         result[b, 0] = objective
         result[b, 1] = 0.5 * (lowest[0] + lowest[1])
         result[b, 2] = violation

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from adatron.problems import DualProblem
-from adatron.selection.folds import Folds
-from adatron.selection.measures import HeldOut, held_out_errors
+from adatron.selection.auto.folds import Folds
+from adatron.selection.auto.measures import HeldOut, held_out_errors
 from adatron.solvers import ConjugateHinge
 
 __all__ = ["StageCurve", "Task", "TimeIsUp", "stage_curve", "trained_until"]

@@ -36,7 +36,7 @@ def default_sigmas(X: Any, n_sigmas: int = 20) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from adatron.selection.widths import default_sigmas
+    >>> from adatron.selection.width_path.widths import default_sigmas
     >>> default_sigmas(np.array([[0.0], [4.0], [8.0], [16.0]]), n_sigmas=4)
     array([1., 2., 4., 8.])
     """

@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from adatron.estimators.multiclass import Layout
-from adatron.selection.stages import Task
+from adatron.selection.auto.stages import Task
 
 __all__ = ["score_by"]
 

@@ -14,7 +14,7 @@ from adatron.estimators.multiclass import Layout
 from adatron.estimators.parameters import as_random_state, check_integer, closest_name
 from adatron.estimators.training_data import TrainingData
 from adatron.operators import expand
-from adatron.selection.width_fit import PathRows, WidthFit
+from adatron.selection.width_path.width_fit import PathRows, WidthFit
 
 __all__ = ["CRITERIA", "Criterion", "criterion_from"]
 

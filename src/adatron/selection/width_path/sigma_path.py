@@ -18,10 +18,10 @@ from adatron.estimators.parameters import check_flag, check_max_iter, check_numb
 from adatron.estimators.separability import check_coincident
 from adatron.estimators.training_data import classification_data
 from adatron.exceptions import InfeasibleError
-from adatron.selection.criteria import Criterion, criterion_from
 from adatron.selection.kernel_path import KernelPath
-from adatron.selection.width_fit import PathRows, WidthFit, fit_width
-from adatron.selection.widths import check_sigmas, default_sigmas
+from adatron.selection.width_path.criteria import Criterion, criterion_from
+from adatron.selection.width_path.width_fit import PathRows, WidthFit, fit_width
+from adatron.selection.width_path.widths import check_sigmas, default_sigmas
 from adatron.solving import Status
 from adatron.threads import one_blas_thread
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import check_cv
 
+from adatron.estimators.held_out import dealt
 from adatron.estimators.training_data import TrainingData
 
 __all__ = ["Folds", "drawn_folds", "given_folds", "is_number_of_folds"]
@@ -43,19 +44,9 @@ class Folds:
 
 def drawn_folds(data: TrainingData, n_folds: int, random_state: np.random.RandomState) -> Folds:
     """Folds with about equal shares of each class."""
-    held = _dealt(data, n_folds, random_state)
-    training = np.where(held > 0.0, 0.0, data.weights[:, None])
-    return _checked(Folds(training, held), data)
-
-
-def _dealt(data: TrainingData, n_folds: int, random_state: np.random.RandomState) -> np.ndarray:
-    held = np.zeros((len(data.codes), n_folds))
-    turn = 0
-    for code in range(len(data.classes)):
-        rows = random_state.permutation(np.flatnonzero(data.codes == code))
-        held[rows, (turn + np.arange(len(rows))) % n_folds] = data.weights[rows]
-        turn += len(rows)
-    return held
+    fold = dealt(data.codes, n_folds, random_state)
+    held = np.where(fold[:, None] == np.arange(n_folds), data.weights[:, None], 0.0)
+    return _checked(Folds(data.weights[:, None] - held, held), data)
 
 
 def given_folds(data: TrainingData, cv: Any, X: Any, y: Any) -> Folds:

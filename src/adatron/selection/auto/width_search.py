@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adatron.selection.stages import StageCurve
+from adatron.selection.auto.stages import StageCurve
 
 __all__ = ["Choice", "WidthSearch"]
 

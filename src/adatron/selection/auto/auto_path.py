@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from adatron.selection.auto_search import AutoSearch
+from adatron.selection.auto.auto_search import AutoSearch
+from adatron.selection.auto.stages import StageCurve
 from adatron.selection.kernel_path import KernelPath
-from adatron.selection.stages import StageCurve
 
 __all__ = ["path_of"]
 

@@ -24,11 +24,11 @@ from adatron.estimators.scaling import divided_by, feature_scales
 from adatron.estimators.training_data import TrainingData, classification_data
 from adatron.exceptions import AdatronWarning
 from adatron.kernels import Gaussian
-from adatron.selection.auto_path import path_of
-from adatron.selection.auto_search import FEW, OUT_OF_TIME, AutoSearch, Found, Rows
-from adatron.selection.folds import Folds, drawn_folds, given_folds, is_number_of_folds
-from adatron.selection.scoring import score_by
-from adatron.selection.stages import Task
+from adatron.selection.auto.auto_path import path_of
+from adatron.selection.auto.auto_search import FEW, OUT_OF_TIME, AutoSearch, Found, Rows
+from adatron.selection.auto.folds import Folds, drawn_folds, given_folds, is_number_of_folds
+from adatron.selection.auto.scoring import score_by
+from adatron.selection.auto.stages import Task
 from adatron.solving import Status, nearest_penalty
 
 __all__ = ["AutoSVC"]

@@ -16,8 +16,8 @@ import numpy as np
 
 from adatron.kernels import Gaussian
 from adatron.operators import GaussianFamily, available_memory, nystroem_single
-from adatron.selection.stages import StageCurve, Task, TimeIsUp, stage_curve, trained_until
-from adatron.selection.width_search import Choice, WidthSearch
+from adatron.selection.auto.stages import StageCurve, Task, TimeIsUp, stage_curve, trained_until
+from adatron.selection.auto.width_search import Choice, WidthSearch
 from adatron.threads import one_blas_thread
 
 __all__ = ["AutoSearch", "Found", "Rows"]

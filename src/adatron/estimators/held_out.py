@@ -1,0 +1,80 @@
+"""Decision values of rows by models that were trained without them, from the kernel matrix of the fit.
+
+The folds are columns of the problems that were solved already: a held-out row has the bound 0. Each starts
+from the solution of the fit, which is close.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+import numpy as np
+
+from adatron.estimators.base import FitPlan
+from adatron.kernels import Precomputed
+from adatron.operators import LowRankGram, expand
+from adatron.problems import DualProblem
+from adatron.solving import DualSolution, Run, rounds
+
+__all__ = ["dealt", "held_out_decisions"]
+
+_TOL = 1e-3  # relative duality gap that is small enough for calibration
+
+
+def dealt(codes: np.ndarray, n_folds: int, random_state: np.random.RandomState) -> np.ndarray:
+    """The fold of every row: each class is shuffled and dealt out in turn."""
+    folds, turn = np.empty(len(codes), dtype=int), 0
+    for code in range(int(codes.max()) + 1):
+        rows = random_state.permutation(np.flatnonzero(codes == code))
+        folds[rows] = (turn + np.arange(len(rows))) % n_folds
+        turn += len(rows)
+    return folds
+
+
+def held_out_decisions(
+    plan: FitPlan, solutions: list[DualSolution], n_folds: int, random_state: np.random.RandomState
+) -> np.ndarray:
+    """Decisions (m, n_problems) of each row, by problems that were trained without its fold."""
+    data, layout = plan.extras["data"], plan.extras["layout"]
+    m = len(data.codes)
+    folds = dealt(data.codes, n_folds, random_state)
+    parts = [rows for rows, _ in layout.pair_rows(data.codes)] if layout.is_pairwise else [np.arange(m)]
+    runs = [_without_folds(run, solutions, folds[rows]) for run, rows in zip(plan.runs, parts, strict=True)]
+    remaining = None if plan.time_limit is None else plan.time_limit - (monotonic() - plan.began)
+    for _ in rounds(runs, time_limit=remaining, n_threads=plan.n_threads):
+        pass
+    decisions = np.empty((m, len(solutions)))
+    found = [run.snapshot() for run in runs]
+    for fold in range(n_folds):
+        held = np.flatnonzero(folds == fold)
+        coefficients, bias = np.zeros((m, len(solutions))), np.zeros(len(solutions))
+        for run, rows, own in zip(plan.runs, parts, found, strict=True):
+            for b in range(run.problem.n_columns):
+                solution = own[fold * run.problem.n_columns + b]
+                coefficients[rows, run.first + b] = run.problem.y[:, b] * solution.alpha
+                bias[run.first + b] = solution.bias
+        decisions[held] = _outputs(plan, held, coefficients) + bias
+    return decisions
+
+
+def _without_folds(run: Run, solutions: list[DualSolution], folds: np.ndarray) -> Run:
+    """The problems of a run once for each fold, without the rows of that fold."""
+    old, n_folds = run.problem, int(folds.max()) + 1
+    y, p = np.tile(old.y, (1, n_folds)), np.tile(old.p, (1, n_folds))
+    upper = np.hstack([np.where((folds == fold)[:, None], 0.0, old.upper) for fold in range(n_folds)])
+    problem = DualProblem(old.gram, y, p, upper, old.equality)
+    own = solutions[run.first : run.first + old.n_columns]
+    alpha = np.minimum(np.tile(np.column_stack([s.alpha for s in own]), (1, n_folds)), upper)
+    tol, limit = max(run.tol, _TOL), run.max_iter
+    return Run(problem, run.solver, tol=tol, max_iter=limit, alpha=alpha, indefinite=run.indefinite)
+
+
+def _outputs(plan: FitPlan, held: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """Outputs of the held-out rows, without bias."""
+    X, gram = plan.extras["data"].X, plan.extras["gram"]
+    support = np.flatnonzero(coefficients.any(axis=1))
+    if isinstance(gram, LowRankGram):
+        return gram.factor[held] @ (gram.factor[support].T @ coefficients[support])
+    if isinstance(plan.kernel, Precomputed):
+        return X[np.ix_(held, support)] @ coefficients[support]
+    return expand(plan.kernel, X[held], X[support], coefficients[support], np.float64)

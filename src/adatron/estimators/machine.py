@@ -1,0 +1,107 @@
+"""What `SVC`, `SVR` and `OneClassSVM` share: from checked parameters to runs of any solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from adatron.estimators.base import DEFAULT_MAX_ITER, FitPlan, KernelMachine
+from adatron.estimators.kernel_choice import inspect_gram, kernel_from, operator_for, probe_callable
+from adatron.estimators.parameters import check_common_parameters, check_flag, check_max_iter, check_number
+from adatron.estimators.solver_choice import check_solver_can_serve, solver_from
+from adatron.kernels import Kernel, Linear, Precomputed
+from adatron.operators import Choice, RowGram, choose_rows
+from adatron.problems import DualProblem
+from adatron.solvers import KernelAdatron
+from adatron.solving import DualSolution, Run
+
+__all__ = ["SupportVectorMachine", "bounds_from"]
+
+
+class SupportVectorMachine(KernelMachine):
+    """Base of the machines that any solver may train."""
+
+    @property
+    def _needs_float64(self) -> bool:
+        """Whether float32 kernel values will never do."""
+        return False
+
+    def _checked_settings(self) -> dict[str, Any]:
+        check_common_parameters(self)
+        for name in ("shrinking", "fit_intercept", "warm_start"):
+            if hasattr(self, name):
+                check_flag(name, getattr(self, name))
+        solver = solver_from(self.solver, self.learning_rate)
+        max_iter = check_max_iter(self.max_iter, DEFAULT_MAX_ITER)
+        return {"tol": check_number("tol", self.tol), "max_iter": max_iter, "solver": solver}
+
+    def _kernel_matrix(self, X: Any, weights: np.ndarray, copies: float = 1.0) -> tuple[Kernel, Choice, bool]:
+        """The kernel, how its matrix is held, and whether it is indefinite."""
+        kernel = kernel_from(self, X, weights)
+        probe_callable(kernel, X)
+        choice = self._operator(kernel, X, copies)
+        indefinite = inspect_gram(choice.gram, kernel)
+        if indefinite and isinstance(choice.gram, RowGram):  # all its rows will be swept
+            choice = operator_for(kernel, X, self.cache_size, None, None)
+        return kernel, choice, indefinite
+
+    def _operator(self, kernel: Kernel, X: Any, copies: float) -> Choice:
+        if self._is_greedy and self.rank is None and not isinstance(kernel, Precomputed):
+            return choose_rows(kernel, X, self.cache_size, precise=self._needs_float64)
+        return operator_for(kernel, X, self.cache_size, self.rank, self.random_state, copies)
+
+    @property
+    def _is_greedy(self) -> bool:
+        """Whether the fast path is asked for; a rate belongs to the sweeps of Kernel-Adatron."""
+        return isinstance(self.solver, str) and self.solver == "auto" and self.learning_rate == "auto"
+
+    def _runs(self, problems: list[DualProblem], indefinite: bool, settings: dict[str, Any]) -> list[Run]:
+        if self._is_greedy and (indefinite or not getattr(problems[0].gram, "has_entries", True)):
+            settings["solver"] = KernelAdatron()
+        check_solver_can_serve(self.solver, settings["solver"], problems[0])
+        starts = self._warm_starts([problem.y.shape for problem in problems])
+        common = {"indefinite": indefinite, "eager": self.solver == "auto", **settings}
+        return [
+            Run(problem, alpha=start, first=number, **common)
+            for number, (problem, start) in enumerate(zip(problems, starts, strict=True))
+        ]
+
+    def _warm_starts(self, shapes: list[tuple[int, ...]]) -> list[np.ndarray | None]:
+        previous = getattr(self, "_alphas", None) if self.warm_start else None
+        if previous is None or [a.shape for a in previous] != shapes:
+            return [None] * len(shapes)
+        return list(previous)
+
+    def _kept_for_warm_start(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
+        return {"_alphas": [_alphas(run, solutions) for run in plan.runs]} if self.warm_start else {}
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features, one row per problem; linear kernel only."""
+        if not isinstance(getattr(self, "_kernel", None), Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        vectors, coefficients = self._expansion()
+        weights = coefficients.T @ vectors
+        return weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+
+    def _expansion(self) -> tuple[Any, np.ndarray]:
+        """Rows and their coefficients."""
+        raise NotImplementedError
+
+
+def bounds_from(C: float, weights: np.ndarray) -> np.ndarray:
+    """``C`` times the weight of each row, neither infinite nor 0 by rounding."""
+    with np.errstate(over="ignore"):
+        upper = C * weights
+    if np.isfinite(C) and not np.isfinite(upper).all():
+        raise ValueError(f"C * sample_weight overflows with C={C!r}; scale sample_weight down")
+    if not (upper > 0.0).all():
+        raise ValueError(f"C * sample_weight underflows with C={C!r}; scale sample_weight up")
+    return upper
+
+
+def _alphas(run: Run, solutions: list[DualSolution]) -> np.ndarray:
+    own = solutions[run.first : run.first + run.problem.n_columns]
+    return np.column_stack([solution.alpha for solution in own])

@@ -1,0 +1,1 @@
+"""`AutoSVC`: the search for a width and a stage."""

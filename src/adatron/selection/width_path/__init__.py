@@ -1,0 +1,1 @@
+"""`sigma_path`: the kernel selection procedure of the documents."""
