@@ -831,7 +831,7 @@ def test_D39_every_row_a_class_of_its_own(multi_class):
     check_model(model, X, np.arange(40))
 
 
-@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr", "crammer_singer"])
 def test_D39_as_many_classes_as_rows(multi_class):
     """A thousand rows, a thousand classes: half a million pairs must not mean a hang."""
     X, _ = overlapping(1000)

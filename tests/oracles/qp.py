@@ -57,3 +57,48 @@ def solve_piqp(K, y, upper, bias, p=None, r=0.0):
     solver.setup(y[:, None] * K * y, linear, A, b, None, None, None, np.zeros(m), high)
     solver.solve()
     return np.asarray(solver.result.x)
+
+
+def coupled_objective(K, codes, A):
+    """Σ_i A_{i,y_i} − ½ Σ_c A_cᵀ K A_c of Crammer & Singer's dual."""
+    return float(A[np.arange(len(codes)), codes].sum() - 0.5 * np.sum(A * (K @ A)))
+
+
+def coupled_bounds(codes, n_classes, upper):
+    """C_i δ_{c,y_i}."""
+    bounds = np.zeros((len(codes), n_classes))
+    bounds[np.arange(len(codes)), codes] = upper
+    return bounds
+
+
+def solve_coupled_cvxopt(K, codes, n_classes, upper):
+    """Optimal A of Crammer & Singer's dual by cvxopt; the variables are the rows of A, one after another."""
+    m = len(codes)
+    own = coupled_bounds(codes, n_classes, np.ones(m))
+    options = {"show_progress": False, "abstol": 1e-13, "reltol": 1e-13, "feastol": 1e-13, "maxiters": 300}
+    solution = cvxopt.solvers.qp(
+        cvxopt.matrix(np.kron(K, np.eye(n_classes))),
+        cvxopt.matrix(-own.ravel()),
+        cvxopt.matrix(np.eye(m * n_classes)),
+        cvxopt.matrix(coupled_bounds(codes, n_classes, upper).ravel()),
+        cvxopt.matrix(np.kron(np.eye(m), np.ones((1, n_classes)))),
+        cvxopt.matrix(np.zeros(m)),
+        options=options,
+    )
+    return np.asarray(solution["x"]).reshape(m, n_classes)
+
+
+def solve_coupled_piqp(K, codes, n_classes, upper):
+    """Optimal A of Crammer & Singer's dual by piqp."""
+    m = len(codes)
+    n = m * n_classes
+    solver = piqp.DenseSolver()
+    solver.settings.eps_abs = solver.settings.eps_rel = 1e-12
+    solver.settings.max_iter = 1000
+    own, high = (coupled_bounds(codes, n_classes, values) for values in (np.ones(m), upper))
+    sums = np.kron(np.eye(m), np.ones((1, n_classes)))
+    low = np.full(n, -LOOSE)
+    P = np.kron(K, np.eye(n_classes))
+    solver.setup(P, -own.ravel(), sums, np.zeros(m), None, None, None, low, high.ravel())
+    solver.solve()
+    return np.asarray(solver.result.x).reshape(m, n_classes)

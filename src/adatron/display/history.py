@@ -76,6 +76,8 @@ def problem_names_of(estimator: Any) -> list[str] | None:
     if len(classes) < 3:
         return None
     layout = Layout(len(classes), getattr(estimator, "multi_class", "ovr"))
+    if layout.is_direct:
+        return [" / ".join(map(str, classes))]
     if layout.is_pairwise:
         return [f"{classes[i]} / {classes[j]}" for i, j in layout.pairs]
     return [f"{c} / rest" for c in classes]

@@ -1,7 +1,8 @@
-"""Many classes as several two-class problems, in scikit-learn's conventions.
+"""Many classes as several two-class problems, or as one, in scikit-learn's conventions.
 
 Two classes are one problem whose positive side is ``classes_[1]``. One-vs-one takes every pair
-i < j with class i positive; one-vs-rest takes every class against the others.
+i < j with class i positive; one-vs-rest takes every class against the others. Crammer & Singer's
+one problem has the outputs of one-vs-rest, one per class; of two classes, it gives their difference.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Layout:
     """
 
     n_classes: int
-    strategy: str  # "ovo" or "ovr"
+    strategy: str  # "ovo", "ovr" or "crammer_singer"
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -53,6 +54,11 @@ class Layout:
     def is_pairwise(self) -> bool:
         return self.strategy == "ovo" and not self.is_binary
 
+    @property
+    def is_direct(self) -> bool:
+        """Whether one problem decides for all classes together."""
+        return self.strategy == "crammer_singer"
+
     def signs(self, codes: np.ndarray) -> np.ndarray:
         """Labels ±1 of problems on all rows, one column each (two classes, or one-vs-rest)."""
         if self.is_binary:
@@ -73,6 +79,10 @@ class Layout:
             return 1.0
         counts = np.bincount(codes).astype(float)
         return 1.0 + sum((counts[i] + counts[j]) ** 2 for i, j in self.pairs) / len(codes) ** 2
+
+    def of_classes(self, coefficients: np.ndarray) -> np.ndarray:
+        """Coefficients (m, n_classes) of direct training as those of decisions."""
+        return coefficients[:, [1]] - coefficients[:, [0]] if self.is_binary else coefficients
 
     def to_dual_coef(self, coefficients: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """``dual_coef_`` from the coefficients (n_SV, n_problems) of support vectors of classes `codes`."""

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan, summary_attributes
+from adatron.estimators.direct import check_direct_request, direct_operator
 from adatron.estimators.expansion import ExpansionClassifier, expansion_attributes
 from adatron.estimators.held_out import held_out_decisions
 from adatron.estimators.machine import SupportVectorMachine, bounds_from
@@ -26,10 +27,10 @@ from adatron.estimators.parameters import (
 from adatron.estimators.probabilities import ClassProbabilities, PairProbabilities, agreeing
 from adatron.estimators.separability import check_coincident, check_separable
 from adatron.estimators.training_data import TrainingData, classification_data
-from adatron.kernels import Precomputed
-from adatron.operators import GramOperator, RowGram, choose_rows
-from adatron.problems import DualProblem, classification
-from adatron.solving import DualSolution, EpochRecord
+from adatron.kernels import Kernel, Precomputed
+from adatron.operators import Choice, GramOperator, RowGram, choose_rows
+from adatron.problems import classification, crammer_singer
+from adatron.solving import CoupledRun, DualSolution, EpochRecord, Run
 from adatron.threads import usable_threads
 
 __all__ = ["SVC"]
@@ -59,7 +60,7 @@ default="rbf"
     probability : bool, default=False
         Enables `predict_proba`, calibrated on held-out decision values: five folds as columns of the
         kernel matrix of the fit, each starting from its solution. The most probable class is the predicted
-        one.
+        one. Not with ``multi_class="crammer_singer"``.
     tol : float, default=1e-3
         Relative duality gap at which the fit ends.
     cache_size : float or "auto", default="auto"
@@ -73,7 +74,8 @@ default="rbf"
     random_state : int, RandomState instance or None, default=None
         Used for the landmarks of `rank` and the folds of ``probability=True``.
     fit_intercept : bool, default=True
-        Whether a bias is fitted.
+        Whether a bias is fitted. With ``multi_class="crammer_singer"``, whose document has none, it is a
+        constant 1 added to the kernel: one bias per class, shrunk towards 0 like the weights.
     solver : {"auto", "adatron", "adatron-secant", "multiplicative", "m3", "munk", "rho"} or Solver, \
 default="auto"
         "auto" is the fast path, Kernel-Adatron on working sets, whose epochs are rounds; above 5,000 rows
@@ -84,8 +86,12 @@ default="auto"
     learning_rate : "auto" or float, default="auto"
         The rate η of "adatron" ("auto": 1/K_ii for each point) or "multiplicative" ("auto": halved as
         often as need be).
-    multi_class : {"ovo", "ovr"}, default="ovo"
-        How more than two classes are trained.
+    multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"
+        How more than two classes are trained: a problem for each pair, one for each class against the
+        rest, or one problem for all classes together, Crammer & Singer's: ``½ Σ_c |w_c|²`` plus, for each
+        row, C times the largest ``1 + f_c − f_y`` over the classes c other than its own class y, or 0. C
+        means what it means to ``LinearSVC(multi_class="crammer_singer")``; with two classes the decision
+        is ``f_1 − f_0``, that of a support vector machine with 2C. It has its own solver, without a rate.
     rank : int or float, default=None
         Train on a low-rank approximation of the kernel: an integer is the number of Nyström landmarks, a
         number below 1 the relative trace error at which pivoted incomplete Cholesky stops. The
@@ -127,6 +133,8 @@ default="auto"
     C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998.
     N. Cristianini, C. Campbell, J. Shawe-Taylor, *A Multiplicative Updating Algorithm for Training Support
     Vector Machines*, ESANN 1999.
+    K. Crammer, Y. Singer, *On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines*,
+    JMLR 2, 2001.
     V. K. Potluru et al., *Multiplicative Updates for Non-negative Kernel SVM*, 2009.
     I. W. Tsang, J. T. Kwok, *Ensembles of Partially Trained SVMs with Multiplicative Updates*, IJCAI 2007.
 
@@ -243,28 +251,52 @@ default="auto"
             check_coincident(data.X, data.codes, data.rows, data.classes)
         runs = self._runs(problems, indefinite, settings)
         extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
+        extras["constant"] = float(layout.is_direct and self.fit_intercept)
         return FitPlan(kernel, runs, self.time_limit, self._threads(len(problems)), extras=extras)
 
     def _check_parameters(self) -> dict[str, Any]:
         check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
-        check_choice("multi_class", self.multi_class, ["ovo", "ovr"])
+        check_choice("multi_class", self.multi_class, ["ovo", "ovr", "crammer_singer"])
         check_choice("decision_function_shape", self.decision_function_shape, ["ovr", "ovo"])
         for name in ("probability", "break_ties"):
             check_flag(name, getattr(self, name))
-        return self._checked_settings()
+        settings = self._checked_settings()
+        if self._is_direct:
+            check_direct_request(self)
+        return settings
+
+    @property
+    def _is_direct(self) -> bool:
+        """Whether one coupled problem is trained for all classes, which has its own solver."""
+        return bool(self.multi_class == "crammer_singer")
+
+    def _operator(self, kernel: Kernel, X: Any, copies: float) -> Choice:
+        if self._is_direct:
+            return direct_operator(kernel, X, self.fit_intercept, self.cache_size)
+        return super()._operator(kernel, X, copies)
 
     @property
     def _needs_float64(self) -> bool:
         return bool(np.isinf(self.C))
 
-    def _problems(self, gram: GramOperator, layout: Layout, data: TrainingData) -> list[DualProblem]:
+    def _problems(self, gram: GramOperator, layout: Layout, data: TrainingData) -> list[Any]:
         upper = bounds_from(self.C, data.weights)
+        if layout.is_direct:
+            return [crammer_singer(gram, data.codes, layout.n_classes, upper)]
         if not layout.is_pairwise:
             return [classification(gram, layout.signs(data.codes), upper, bias=self.fit_intercept)]
         return [
             classification(self._of_pair(gram, rows), signs, upper[rows], bias=self.fit_intercept)
             for rows, signs in layout.pair_rows(data.codes)
         ]
+
+    def _runs(self, problems: list[Any], indefinite: bool, settings: dict[str, Any]) -> list[Run]:
+        if not self._is_direct:
+            return super()._runs(problems, indefinite, settings)
+        problem = problems[0]
+        start = self._warm_starts([(problem.m, problem.n_classes)])[0]
+        limits = {"tol": settings["tol"], "max_iter": settings["max_iter"]}
+        return [CoupledRun(problem, alpha=start, indefinite=indefinite, eager=True, **limits)]
 
     def _threads(self, n_problems: int) -> int:
         """Problems trained at the same time; as many as BLAS has threads unless `n_jobs` says otherwise."""
@@ -282,10 +314,13 @@ default="auto"
         layout, data = plan.extras["layout"], plan.extras["data"]
         check_separable(solutions, plan)
         coefficients = _coefficient_matrix(layout, data, solutions)
-        intercept = np.array([solution.bias for solution in solutions])
-        attributes = expansion_attributes(plan, coefficients, intercept)
+        intercept = np.zeros(coefficients.shape[1]) + [solution.bias for solution in solutions]
+        attributes = expansion_attributes(plan, coefficients, intercept, plan.extras["constant"])
         attributes["class_weight_"] = data.class_weight
-        return attributes | self._kept_for_warm_start(plan, solutions) | summary_attributes(solutions)
+        attributes |= self._kept_for_warm_start(plan, solutions) | summary_attributes(solutions)
+        if layout.is_direct:  # a bias that is shrunk is the only one that is best
+            attributes["bias_interval_"] = np.repeat(attributes["intercept_"][:, None], 2, axis=1)
+        return attributes
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row of `X`."""
@@ -330,6 +365,8 @@ default="auto"
 
 def _coefficient_matrix(layout: Layout, data: TrainingData, solutions: list[DualSolution]) -> np.ndarray:
     """``y∘α`` of every row and problem."""
+    if layout.is_direct:
+        return layout.of_classes(solutions[0].alpha)
     coefficients = np.zeros((len(data.codes), len(solutions)))
     if layout.is_pairwise:
         for problem, (rows, signs) in enumerate(layout.pair_rows(data.codes)):

@@ -1,4 +1,4 @@
-"""The one quadratic programme, and thin formulations of it.
+"""The one quadratic programme, thin formulations of it, and the one whose columns are coupled.
 
 >>> import numpy as np
 >>> from adatron.operators import DenseGram
@@ -10,8 +10,18 @@
 """
 
 from adatron.problems.classification import classification
+from adatron.problems.crammer_singer import CrammerSingerProblem, crammer_singer
 from adatron.problems.dual import DualProblem
 from adatron.problems.one_class import Ball, enclosing_ball, one_class
 from adatron.problems.regression import regression
 
-__all__ = ["Ball", "DualProblem", "classification", "enclosing_ball", "one_class", "regression"]
+__all__ = [
+    "Ball",
+    "CrammerSingerProblem",
+    "DualProblem",
+    "classification",
+    "crammer_singer",
+    "enclosing_ball",
+    "one_class",
+    "regression",
+]

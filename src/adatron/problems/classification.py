@@ -7,7 +7,7 @@ import numpy as np
 from adatron.operators import GramOperator
 from adatron.problems.dual import DualProblem
 
-__all__ = ["classification"]
+__all__ = ["classification", "infinite_where_huge"]
 
 _HARD = 1e100  # beyond this, in units of the kernel, a bound cannot be told from infinity in float64
 
@@ -35,8 +35,13 @@ def classification(gram: GramOperator, signs: np.ndarray, upper: np.ndarray, *, 
     """
     y = np.asarray(signs, dtype=np.float64)
     y = y[:, None] if y.ndim == 1 else y
-    scale = float(np.max(gram.diagonal(), initial=0.0))
-    upper = np.where(upper * scale >= _HARD, np.inf, upper)
+    upper = infinite_where_huge(gram, upper)
     return DualProblem(
         gram, y, np.ones_like(y), np.repeat(upper[:, None], y.shape[1], axis=1), 0.0 if bias else None
     )
+
+
+def infinite_where_huge(gram: GramOperator, upper: np.ndarray) -> np.ndarray:
+    """Bounds, infinite where float64 could not tell them from infinity."""
+    scale = float(np.max(gram.diagonal(), initial=0.0))
+    return np.where(upper * scale >= _HARD, np.inf, upper)

@@ -9,7 +9,13 @@ import numpy as np
 
 from adatron.operators import GramOperator
 
-__all__ = ["DualProblem"]
+__all__ = ["DualProblem", "positive_diagonal"]
+
+
+def positive_diagonal(gram: GramOperator) -> np.ndarray:
+    """K_ii, with zeros (a point at the origin of feature space) raised to rounding level."""
+    diagonal = gram.diagonal()
+    return np.maximum(diagonal, np.finfo(float).eps * diagonal.max())
 
 
 @dataclass(frozen=True)
@@ -84,9 +90,8 @@ class DualProblem:
 
     @cached_property
     def diagonal(self) -> np.ndarray:
-        """K_ii, with zeros (a point at the origin of feature space) raised to rounding level."""
-        diagonal = self.gram.diagonal()
-        return np.maximum(diagonal, np.finfo(float).eps * diagonal.max())
+        """K_ii, no zeros among them."""
+        return positive_diagonal(self.gram)
 
     @cached_property
     def is_nonnegative(self) -> bool:

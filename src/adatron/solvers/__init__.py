@@ -19,6 +19,7 @@ from typing import Any
 
 from adatron.solvers.base import Pause, Solver, State, take_columns
 from adatron.solvers.conjugate_hinge import ConjugateHinge
+from adatron.solvers.crammer_singer import CrammerSinger
 from adatron.solvers.greedy_adatron import GreedyAdatron
 from adatron.solvers.kernel_adatron import KernelAdatron
 from adatron.solvers.m3 import M3
@@ -32,6 +33,7 @@ __all__ = [
     "M3",
     "SOLVERS",
     "ConjugateHinge",
+    "CrammerSinger",
     "GreedyAdatron",
     "KernelAdatron",
     "MultiplicativeUpdating",

@@ -67,7 +67,7 @@ def sweep(gram: GramOperator, n_columns: int, pause: Pause) -> Iterator[tuple[in
 
 
 def output_sweep(
-    problem: DualProblem, alpha: np.ndarray, f: np.ndarray, pause: Pause
+    gram: GramOperator, coefficients: np.ndarray, f: np.ndarray, pause: Pause
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, bool]]:
     """Tiles for point-by-point sweeps: ``(first row, rows, outputs, factored)``.
 
@@ -75,21 +75,22 @@ def output_sweep(
     ``K = Z Zᵀ``, they are rows of Z and ``w = Zᵀ(y∘α)`` (B, r), so that f_i is their product, a sweep
     costs O(mr), and f is brought up to date at the end. Either way a step of α_i adds a multiple of row i.
     Points that stand twice are swept twice, over the rows and outputs (B, n) of the n distinct ones.
+    The `coefficients` are y∘α as the sweep finds them.
     """
-    points, copies = distinct(problem.gram)
+    points, copies = distinct(gram)
     factor = getattr(points, "factor", None)
     if factor is None and copies == 1:
-        for first, block in sweep(points, problem.n_columns, pause):
+        for first, block in sweep(points, f.shape[1], pause):
             yield first, block, f.T, False
         return
     if factor is None:
         kept = np.ascontiguousarray(f[: points.m].T)
     else:
-        signed = (problem.y * alpha).reshape(copies, points.m, -1, order="C").sum(axis=0)
-        kept = np.ascontiguousarray(signed.T @ factor)
+        folded = coefficients.reshape(copies, points.m, -1, order="C").sum(axis=0)
+        kept = np.ascontiguousarray(folded.T @ factor)
     try:
         for copy in range(copies):
-            tiles = sweep(points, problem.n_columns, pause) if factor is None else _parts(factor, kept, pause)
+            tiles = sweep(points, f.shape[1], pause) if factor is None else _parts(factor, kept, pause)
             for first, rows in tiles:
                 yield copy * points.m + first, rows, kept, factor is not None
     finally:

@@ -108,7 +108,8 @@ def adatron_sweep(
     """One pass over the points that updates α, f and ω in place."""
     diagonal = problem.diagonal
     rates = learning_rates(problem, learning_rate)
-    for first, rows, outputs, factored in output_sweep(problem, state.alpha, state.f, pause):
+    coefficients = problem.y * state.alpha
+    for first, rows, outputs, factored in output_sweep(problem.gram, coefficients, state.f, pause):
         _adatron_tile(
             first, rows, factored, problem.y.T, problem.p.T, problem.upper.T, diagonal, rates,
             state.alpha.T, outputs, state.bias, state.omega, state.penalty,

@@ -48,7 +48,8 @@ class Perceptron:
         """Visit every point once; each sees the latest α."""
         before = state.mistakes.copy()
         bias_step = float(problem.diagonal.max()) if problem.has_bias else 0.0
-        for first, rows, outputs, factored in output_sweep(problem, state.alpha, state.f, pause):
+        coefficients = problem.y * state.alpha
+        for first, rows, outputs, factored in output_sweep(problem.gram, coefficients, state.f, pause):
             _perceptron_tile(
                 first, rows, factored, problem.y.T, problem.upper.T, bias_step, state.alpha.T, outputs,
                 state.bias, state.mistakes, state.visits, state.alpha_sum.T, state.bias_sum,

@@ -16,6 +16,8 @@ converged [0.  0.5 0.5 0. ] 0.0
 """
 
 from adatron.solving.certificate import Certificate, certify, is_single
+from adatron.solving.coupled import CoupledRun, certify_coupled
+from adatron.solving.coupled_finish import exact_coupled_finish
 from adatron.solving.finish import exact_finish
 from adatron.solving.loop import rounds
 from adatron.solving.own_rule import OwnRuleRun
@@ -28,6 +30,7 @@ from adatron.solving.status import Status
 __all__ = [
     "HISTORY_FIELDS",
     "Certificate",
+    "CoupledRun",
     "DualSolution",
     "EpochRecord",
     "History",
@@ -35,6 +38,8 @@ __all__ = [
     "Run",
     "Status",
     "certify",
+    "certify_coupled",
+    "exact_coupled_finish",
     "exact_finish",
     "is_single",
     "nearest_penalty",

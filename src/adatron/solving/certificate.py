@@ -32,9 +32,14 @@ __all__ = [
     "best_bias",
     "certify",
     "estimated_gap",
+    "hard_margin",
+    "is_as_good_as_hard",
     "is_single",
     "make_feasible",
     "measure_gap",
+    "precise_sum",
+    "soft_margin",
+    "with_smaller_gap",
 ]
 
 _AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
@@ -167,32 +172,57 @@ def measure_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndar
     """The gap of a feasible α whose outputs are f."""
     y, p, upper = problem.y[:, column], problem.p[:, column], problem.upper[:, column]
     present = upper > 0.0
-    hard = bool(np.isinf(upper[present]).any())
     low, high = (0.0, 0.0) if problem.equality is None else best_bias(f, y, p, upper, problem.equality)
     bias = 0.5 * (low + high)
     interval = (min(low, high), max(low, high)) if low <= high else (bias, bias)
-    quadratic = max(_sum(alpha * y * f), 0.0)
-    linear = _sum(p * alpha)
+    quadratic = max(precise_sum(alpha * y * f), 0.0)
+    linear = precise_sum(p * alpha)
     outputs = (y * (f + bias))[present]
-    if hard:
-        return _hard(alpha, f, bias, interval, quadratic, linear, outputs / p[present])
+    known = (alpha, f, bias, interval, quadratic, linear)
+    if np.isinf(upper[present]).any():
+        return hard_margin(*known, outputs / p[present])
     slack = p[present] - outputs
     a, u = alpha[present], upper[present]
-    difference = _sum(np.where(slack > 0.0, (u - a) * slack, -a * slack))
+    difference = precise_sum(np.where(slack > 0.0, (u - a) * slack, -a * slack))
+    soft = soft_margin(*known, float(outputs.min()), difference, _least_size(problem))
+    is_classification = bool((p[present] > 0.0).all())
+    if is_classification and is_as_good_as_hard(problem, column):
+        return with_smaller_gap(soft, hard_margin(*known, outputs / p[present]))
+    return soft
+
+
+def is_as_good_as_hard(problem: Any, column: int) -> bool:
+    """Whether the bounds are so large that rounding alone makes a gap."""
+    return float(problem.upper[:, column].max() * problem.diagonal.max()) >= _AS_GOOD_AS_HARD
+
+
+def with_smaller_gap(soft: Certificate, hard: Certificate) -> Certificate:
+    """A soft margin with the gap of a hard one, which holds for it too, if that is smaller."""
+    return replace(soft, gap=min(soft.gap, hard.gap))
+
+
+def soft_margin(
+    alpha: np.ndarray,
+    f: np.ndarray,
+    bias: float,
+    interval: tuple[float, float],
+    quadratic: float,
+    linear: float,
+    worst: float,
+    difference: float,
+    least_size: float = 0.0,
+) -> Certificate:
+    """The certificate for finite bounds, from the `worst` output and ``difference = P − D``."""
     dual = linear - 0.5 * quadratic
     primal = dual + difference
-    size = max(abs(primal), abs(dual), _least_size(problem))
+    size = max(abs(primal), abs(dual), least_size)
     gap = difference / size if size > 0.0 else 0.0
     norm = float(np.sqrt(quadratic))
-    is_classification = bool((p[present] > 0.0).all())
-    if is_classification and upper[present].max() * problem.diagonal.max() >= _AS_GOOD_AS_HARD:
-        hard_gap = _hard(alpha, f, bias, interval, quadratic, linear, outputs / p[present]).gap
-        gap = min(gap, hard_gap)
-    margin = (float(outputs.min()) / norm, norm / linear) if norm > 0.0 and linear > 0.0 else (0.0, 0.0)
+    margin = (worst / norm, norm / linear) if norm > 0.0 and linear > 0.0 else (0.0, 0.0)
     return Certificate(alpha, f, bias, interval, float(gap), primal, dual, margin)
 
 
-def _hard(
+def hard_margin(
     alpha: np.ndarray,
     f: np.ndarray,
     bias: float,
@@ -201,6 +231,7 @@ def _hard(
     linear: float,
     outputs: np.ndarray,
 ) -> Certificate:
+    """The certificate for infinite bounds; `outputs` are to be at least 1, up to one common factor."""
     norm = float(np.sqrt(quadratic))
     worst = float(outputs.min())
     if norm == 0.0 or linear <= 0.0:  # α = 0, or w = 0 with α > 0: the hulls of the classes touch
@@ -238,6 +269,6 @@ def best_bias(
     return float(turns[first]), float(turns[last])
 
 
-def _sum(values: np.ndarray) -> float:
+def precise_sum(values: np.ndarray) -> float:
     """A sum in extended precision."""
     return float(np.sum(values, dtype=np.longdouble))

@@ -9,6 +9,8 @@ so the sets cannot cycle (a primal active-set method).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs  # the wrappers around them cost more than small solves
@@ -18,7 +20,7 @@ from adatron.problems import DualProblem
 from adatron.solvers import Pause
 from adatron.solving.certificate import best_bias
 
-__all__ = ["LARGEST_FREE_SET", "exact_finish"]
+__all__ = ["LARGEST_FREE_SET", "exact_finish", "lengths_to_try", "reach_the_optimum", "solve_free_system"]
 
 LARGEST_FREE_SET = 2_000
 _WORK = 4e10  # multiply-adds spent at most on one finish
@@ -31,8 +33,13 @@ def exact_finish(
     problem: DualProblem, column: int, alpha: np.ndarray, pause: Pause = lambda: None
 ) -> np.ndarray | None:
     """The optimal α of one problem, or None when it was not reached within a bounded effort."""
-    finish, work = _Finish(problem, column, alpha), 0.0
-    while finish.n_free <= LARGEST_FREE_SET and work < _WORK:
+    return reach_the_optimum(_Finish(problem, column, alpha), pause)
+
+
+def reach_the_optimum(finish: Any, pause: Pause, most_work: float = _WORK) -> np.ndarray | None:
+    """Step, and free what is wrong, until nothing is; None when that took more than a bounded effort."""
+    work = 0.0
+    while finish.n_free <= LARGEST_FREE_SET and work < most_work:
         pause()
         work += _WORK_PER_STEP + float(finish.n_free) ** 3 / 3
         try:
@@ -103,7 +110,7 @@ class _Finish:
         missing = self.r - float(self.y @ self.alpha) if self.has_bias else None
         residual = self.p[rows] - y * self.f[rows]
         signed = y[:, None] * block * y
-        direction, self.bias = _solve(signed, y, residual, missing)
+        direction, self.bias = solve_free_system(signed, y, residual, missing)
         blocked = ((alpha <= 0.0) & (direction < 0.0)) | ((alpha >= upper) & (direction > 0.0))
         if blocked.any():  # freed together with others, but it wants to stay
             self.free[rows[blocked]] = False
@@ -171,8 +178,7 @@ def _best_on_bent_path(
     room = np.where(direction < 0.0, alpha, upper - alpha)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         lengths = np.where(direction != 0.0, room / np.abs(direction), np.inf)
-    first = min(1.0, float(lengths.min()))
-    tried = np.unique(np.minimum(first * 4.0 ** np.arange(12), 1.0)) if first > 0.0 else np.ones(1)
+    tried = lengths_to_try(float(lengths.min()))
     paths = np.clip(alpha[:, None] + tried * direction[:, None], 0.0, upper[:, None])
     reached = lengths[:, None] <= tried  # exactly at the bound, whatever rounding says
     paths = np.where(reached, np.where(direction < 0.0, 0.0, upper)[:, None], paths)
@@ -181,7 +187,15 @@ def _best_on_bent_path(
     return paths[:, int(gains.argmax())]
 
 
-def _solve(Q: np.ndarray, y: np.ndarray, p: np.ndarray, missing: float | None) -> tuple[np.ndarray, float]:
+def lengths_to_try(first: float) -> np.ndarray:
+    """Lengths of a step, from the one that meets the first bound to 1."""
+    first = min(1.0, first)
+    return np.unique(np.minimum(first * 4.0 ** np.arange(12), 1.0)) if first > 0.0 else np.ones(1)
+
+
+def solve_free_system(
+    Q: np.ndarray, y: np.ndarray, p: np.ndarray, missing: float | None
+) -> tuple[np.ndarray, float]:
     """Solve ``Q d + b y = p`` (and ``yᵀd = missing``) by Cholesky and iterative refinement."""
     ridged = Q.copy(order="F")
     np.einsum("ii->i", ridged)[:] += _RIDGE * Q.diagonal().max()

@@ -47,6 +47,20 @@ class Judged:
         self.state = solver.init(problem, alpha)
         self._is_greedy = hasattr(self.state, "stalled")  # few epochs, each worth a look
 
+    def _outputs(self) -> np.ndarray:
+        """f of the live columns, from scratch."""
+        return self._live_problem.gram.matmul(self._live_problem.y * self.state.alpha)
+
+    def _iterate(self, place: int) -> tuple[np.ndarray, np.ndarray]:
+        """α and f of one live column."""
+        return self.state.alpha[..., place], self.state.f[..., place]
+
+    def _certify(self, column: int, alpha: np.ndarray, f: np.ndarray | None = None) -> Certificate:
+        return certify(self.problem, column, alpha, f)
+
+    def _exact_finish(self, column: int, alpha: np.ndarray) -> np.ndarray | None:
+        return exact_finish(self.problem, column, alpha, self._pause)
+
     def _flagged(self, name: str, place: int | None = None) -> bool:
         """Whether the solver itself says that a column has diverged or ended."""
         flags = getattr(self.state, name, None)
@@ -54,11 +68,11 @@ class Judged:
 
     def _judge(self, place: int, column: int, violation: float) -> tuple[Status, Certificate] | None:
         """Whether a column has ended, and with what."""
-        alpha = self.state.alpha[:, place]
+        alpha, f = self._iterate(place)
         first = self.traces[column].rows[0][-1]
         is_bounded = violation <= _DIVERGED * max(1.0, first) and np.isfinite(alpha).all()  # False for NaN
         if self._flagged("diverged", place) or not is_bounded:
-            best = self._best[column] or certify(self.problem, column, np.zeros_like(alpha))
+            best = self._best[column] or self._certify(column, np.zeros_like(alpha))
             if self.indefinite:
                 return Status.INDEFINITE_KERNEL, best
             verdict = self._judge_margin(column, best, self._finish_if_hard(column, best.alpha))
@@ -70,7 +84,7 @@ class Judged:
             finished = self._finish(column, alpha)
             if finished is not None and finished.gap <= self.tol and self.tol >= np.finfo(float).eps:
                 return Status.CONVERGED, finished
-        certificate = certify(self.problem, column, alpha, self.state.f[:, place])
+        certificate = self._certify(column, alpha, f)
         if is_single(self.problem.gram):
             return self._judge_single(place, certificate)
         if self.indefinite:
@@ -98,8 +112,7 @@ class Judged:
         if ended or not self._is_greedy or np.isinf(self.problem.upper[:, column]).any():
             return None
         goal = max(self.tol, _SINGLE_GAP) if is_single(self.problem.gram) else self._finish_below[column]
-        alpha, f = self.state.alpha[:, place], self.state.f[:, place]
-        return bool(estimated_gap(self.problem, column, alpha, f) <= goal)
+        return bool(estimated_gap(self.problem, column, *self._iterate(place)) <= goal)
 
     def _judge_single(self, place: int, certificate: Certificate) -> tuple[Status, Certificate] | None:
         """A gap reached with float32 kernel values; if they are too coarse for tol, go on with float64."""
@@ -112,7 +125,7 @@ class Judged:
         gram: Any = self.problem.gram
         self.problem = replace(self.problem, gram=gram.exact())
         self._live_problem = self.problem.columns(self.live)
-        self.state.f[:] = self.problem.gram.matmul(self._live_problem.y * self.state.alpha)
+        self.state.f[:] = self._outputs()
         return None
 
     def _keep_best(self, column: int, certificate: Certificate) -> None:
@@ -156,9 +169,10 @@ class Judged:
     def _rounding(self, column: int, certificate: Certificate) -> float:
         """A gap that rounding of the outputs alone may cause."""
         roots = np.sqrt(self.problem.diagonal)
-        output_error = 1e-13 * float(roots.max()) * float(certificate.alpha @ roots)
+        sizes = np.abs(certificate.alpha).reshape(len(roots), -1).sum(axis=1)
+        output_error = 1e-13 * float(roots.max()) * float(sizes @ roots)
         upper = self.problem.upper[:, column]
-        weight = float(upper.sum()) if np.isfinite(upper).all() else float(certificate.alpha.sum())
+        weight = float(upper.sum()) if np.isfinite(upper).all() else float(sizes.sum())
         return max(1e-9, weight * output_error / max(abs(certificate.dual), 1e-300))
 
     def _radius(self, column: int) -> float:
@@ -166,6 +180,6 @@ class Judged:
         return float(np.sqrt(self.problem.diagonal[self.problem.upper[:, column] > 0.0].max()))
 
     def _finish(self, column: int, alpha: np.ndarray) -> Certificate | None:
-        finished = exact_finish(self.problem, column, alpha, self._pause)
-        self._finished[column] = None if finished is None else certify(self.problem, column, finished)
+        finished = self._exact_finish(column, alpha)
+        self._finished[column] = None if finished is None else self._certify(column, finished)
         return self._finished[column]

@@ -8,7 +8,7 @@ import numpy as np
 
 from adatron.problems import DualProblem
 from adatron.solvers import Pause, Solver, take_columns
-from adatron.solving.certificate import Certificate, certify
+from adatron.solving.certificate import Certificate
 from adatron.solving.judging import Judged
 from adatron.solving.records import EpochRecord, measure
 from adatron.solving.solution import DualSolution
@@ -64,8 +64,7 @@ class Run(Judged):
         self.state = self.solver.epoch(self._live_problem, self.state, pause)
         self.epoch += 1
         if self.epoch % _REFRESH_EVERY == 0:
-            problem = self._live_problem
-            self.state.f[:] = problem.gram.matmul(problem.y * self.state.alpha)
+            self.state.f[:] = self._outputs()
         records = self._record()
         if (
             self.epoch >= min(self._next_check, self.max_iter)
@@ -79,13 +78,15 @@ class Run(Judged):
             self._next_check = min([self.epoch + wait, *self._eager_at[:1]])
         return records
 
+    def _measure(self) -> np.ndarray:
+        """Objective, margin and violation of every live column."""
+        return measure(self._live_problem, self.state)
+
     def end(self, status: Status) -> None:
         """End the live columns as they are."""
         for place, column in enumerate(self.live.tolist()):
             if self.solutions[column] is None:
-                certificate = certify(
-                    self.problem, column, self.state.alpha[:, place], self.state.f[:, place]
-                )
+                certificate = self._certify(column, *self._iterate(place))
                 self._close(column, self._status_at(status, certificate), certificate)
         self._leave(np.zeros(len(self.live), dtype=bool))
 
@@ -99,15 +100,13 @@ class Run(Judged):
         current = list(self.solutions)
         for place, column in enumerate(self.live.tolist()):
             if current[column] is None:
-                certificate = certify(
-                    self.problem, column, self.state.alpha[:, place], self.state.f[:, place]
-                )
+                certificate = self._certify(column, *self._iterate(place))
                 current[column] = self._solution(column, Status.STOPPED, certificate)
         return [solution for solution in current if solution is not None]
 
     def _record(self) -> list[EpochRecord]:
         seconds = monotonic() - self.began
-        values = measure(self._live_problem, self.state)
+        values = self._measure()
         records = []
         for place, column in enumerate(self.live.tolist()):
             objective, margin, violation = values[place].tolist()
@@ -124,9 +123,9 @@ class Run(Judged):
         column = problem - self.first
         solution = self.solutions[column]
         if solution is not None:
-            return solution.gap, int(np.count_nonzero(solution.alpha))
-        alpha = self.state.alpha[:, int(np.flatnonzero(self.live == column)[0])]
-        return certify(self.problem, column, alpha).gap, int(np.count_nonzero(alpha))
+            return solution.gap, _n_support(solution.alpha)
+        alpha = self._iterate(int(np.flatnonzero(self.live == column)[0]))[0]
+        return self._certify(column, alpha).gap, _n_support(alpha)
 
     def _check(self, records: list[EpochRecord]) -> None:
         if self._eager_at and self.epoch >= self._eager_at[0]:
@@ -176,3 +175,8 @@ class Run(Judged):
         self.live = self.live[staying]
         if not len(self.live):
             getattr(self.problem.gram, "release", lambda: None)()
+
+
+def _n_support(alpha: np.ndarray) -> int:
+    """Points with any multiplier other than 0."""
+    return int(np.count_nonzero(alpha.reshape(len(alpha), -1).any(axis=1)))
