@@ -151,6 +151,15 @@ def test_many_rows_take_a_low_rank_kernel(monkeypatch):
     assert model.score(X[3_500:], y[3_500:]) > reference - 0.01
 
 
+def test_a_sample_is_drawn_before_equal_rows_are_merged():
+    """All copies of a row in one sample would make its held-out error flatter narrow kernels."""
+    X, y = make_moons(3_200, noise=0.5, random_state=0)
+    rows, sample = AutoSVC()._rows(np.repeat(X, 5, axis=0), np.repeat(y, 5), None)
+    assert (rows.task.weights == 5.0).all()
+    assert sample.task.weights.mean() < 1.7
+    assert sample.task.weights.sum() == 3_000
+
+
 class StopAfter:
     """A callback that stops after some widths."""
 

@@ -8,7 +8,7 @@ with a low-rank kernel, whose memory grows with the rows and not with their squa
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
@@ -16,41 +16,19 @@ import numpy as np
 
 from adatron.kernels import Gaussian
 from adatron.operators import GaussianFamily, available_memory, nystroem_single
+from adatron.selection.auto.rows import Rows
 from adatron.selection.auto.stages import StageCurve, Task, TimeIsUp, stage_curve, trained_until
 from adatron.selection.auto.width_search import Choice, WidthSearch
 from adatron.threads import one_blas_thread
 
-__all__ = ["AutoSearch", "Found", "Rows"]
+__all__ = ["AutoSearch", "Found"]
 
 FEW, MANY = 3_000, 12_000  # rows
-_SAMPLE = 2_500
 _COLUMNS = 32  # that are trained side by side on all rows, if two folds fit into them
 _RANKS = 200, 1_000  # of the low-rank kernel: the least that is worth it, and that without a time limit
 OUT_OF_TIME = "the search had ended"
 _FLOPS = 30e9  # per second that are counted on when time is limited
-_FOR_SEARCH = 0.6  # part of the time limit; the rest is for the final training
-_RARE = 20  # rows of every class that a sample has at least
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Scaled rows and the task they pose."""
-
-    X: Any
-    task: Task
-    scales: np.ndarray  # of the features
-    spread: float  # mean squared distance of the scaled rows to their mean
-
-    def some(self, rows: np.ndarray, n_folds: int) -> Rows:
-        old = self.task
-        task = replace(
-            old,
-            signs=old.signs[rows],
-            codes=old.codes[rows],
-            weights=old.weights[rows],
-            folds=old.folds.of_rows(rows, n_folds),
-        )
-        return Rows(self.X[rows], task, self.scales, self.spread)
+_FOR_SEARCH, _FOR_TRAINING = 0.6, 0.95  # parts of the time limit after which they end
 
 
 @dataclass(frozen=True)
@@ -83,10 +61,10 @@ class AutoSearch:
     """One search, from coarse to fine; `found` is the best model so far."""
 
     def __init__(
-        self, rows: Rows, criterion_of: Callable[[Task], Any], time_limit: float | None,
+        self, rows: Rows, sample: Rows | None, criterion_of: Callable[[Task], Any], time_limit: float | None,
         random_state: np.random.RandomState, after_width: Callable[[AutoSearch], bool],
     ) -> None:  # fmt: skip
-        self.all, self.criterion_of, self.after_width = rows, criterion_of, after_width
+        self.all, self.sample, self.criterion_of, self.after_width = rows, sample, criterion_of, after_width
         self.random_state = random_state
         self.began, self.time_limit = monotonic(), time_limit
         self.searches: list[WidthSearch] = []
@@ -94,37 +72,21 @@ class AutoSearch:
         self.is_cut_short = self.is_stopped = False
 
     def run(self) -> Found:
-        m = len(self.all.task.codes)
         with one_blas_thread():  # several would mostly wait for one another
-            sample = np.arange(m) if m <= FEW else self._sample()
-            rows = self.all.some(sample, self.all.task.folds.n_folds)
-            first = self._level(rows, sample, GaussianFamily(rows.X).gram)
-        if m <= FEW or self._is_over(_FOR_SEARCH):
+            rows = self.sample or self.all
+            first = self._level(rows, GaussianFamily(rows.X).gram)
+        if self.sample is None or self._is_over(_FOR_SEARCH):
             return first
         kind = self._kind_of_all()
         if kind is None:
             self.is_cut_short = True
             return first
-        rows = self.all.some(np.arange(m), kind.n_folds)
         octave = first.choice.octave
-        second = self._level(rows, np.arange(m), kind.gram_of, (octave, octave + kind.next_octave))
-        error = first.choice.error
-        doubt = 2.0 * np.sqrt(error * (1.0 - error) / len(sample)) if 0.0 < error < 1.0 else 0.0
-        if self.is_cut_short and second.choice.error > error + doubt:
+        rows = self.all.with_folds(kind.n_folds)
+        second = self._level(rows, kind.gram_of, (octave, octave + kind.next_octave))
+        if self.is_cut_short and second.choice.error > _plausible(first):
             self.found = first
         return self.found or first
-
-    def _sample(self) -> np.ndarray:
-        """Some rows, a few at least of every class, in their order."""
-        codes = self.all.task.codes
-        order = self.random_state.permutation(len(codes))
-        rank_in_class = np.empty(len(codes), dtype=int)
-        for code in range(codes.max() + 1):
-            own = order[codes[order] == code]
-            rank_in_class[own] = np.arange(len(own))
-        rare = rank_in_class < _RARE
-        others = order[~rare[order]][: max(0, _SAMPLE - int(rare.sum()))]
-        return np.sort(np.concatenate([np.flatnonzero(rare), others]))
 
     def _kind_of_all(self) -> _Kind | None:
         """How to train on all rows; None if there is no time for it."""
@@ -149,9 +111,7 @@ class AutoSearch:
             return True
         return 8.0 * seconds < self.time_limit - (monotonic() - self.began)
 
-    def _level(
-        self, rows: Rows, places: np.ndarray, gram_of: Callable[[float], Any], *first: tuple[int, ...]
-    ) -> Found:
+    def _level(self, rows: Rows, gram_of: Callable[[float], Any], *first: tuple[int, ...]) -> Found:
         criterion = self.criterion_of(rows.task)
 
         def curve_of(gamma: float, rival: float) -> StageCurve:
@@ -167,7 +127,7 @@ class AutoSearch:
 
         def train() -> Found:
             choice = search.choose()
-            return self._trained(rows, places, gram_of(choice.gamma), choice)
+            return self._trained(rows, gram_of(choice.gamma), choice)
 
         search = WidthSearch(rows.spread, curve_of, after_width)
         self.searches.append(search)
@@ -180,7 +140,7 @@ class AutoSearch:
         """The model of the last level that is complete, else of the widths tried so far."""
         return self.found or self._train_best()
 
-    def _trained(self, rows: Rows, places: np.ndarray, gram: Any, choice: Choice) -> Found:
+    def _trained(self, rows: Rows, gram: Any, choice: Choice) -> Found:
         """All rows and every fold once more, to the chosen stage."""
         task, k = rows.task, rows.task.signs.shape[1]
         weights = np.column_stack([task.weights, task.folds.training])
@@ -189,10 +149,10 @@ class AutoSearch:
         )
         decisions = (f + bias)[:, k:].reshape(len(f), -1, k)
         held = task.held
-        coefficients = task.signs * alpha[:, :k]
+        coefficients, places = task.signs * alpha[:, :k], np.arange(len(f))
         if hasattr(gram, "projection"):
             coefficients = gram.projection @ (gram.factor.T @ coefficients.astype(np.float32))
-            places = places[gram.landmarks]
+            places = gram.landmarks
         return Found(
             choice, places, coefficients, bias[:k], decisions[held.rows, held.folds], held.codes,
             held.weights, alpha[:, :k], f[:, :k], rows, len(self.searches) - 1,
@@ -211,5 +171,11 @@ class AutoSearch:
             raise TimeIsUp
 
     def _final_pause(self) -> None:
-        if self._is_over():
+        if self._is_over(_FOR_TRAINING):
             raise TimeIsUp
+
+
+def _plausible(found: Found) -> float:
+    """An error that a model may well have whose held-out error was found smaller."""
+    error, n = found.choice.error, len(found.held_codes)
+    return error + 2.0 * float(np.sqrt(max(error * (1.0 - error), 0.0) / n))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,24 +15,22 @@ from adatron.estimators.base import unfitted_on_error
 from adatron.estimators.callback_bridge import FitTasks
 from adatron.estimators.expansion import ExpansionClassifier
 from adatron.estimators.inputs import check_predict_X
-from adatron.estimators.merging import distinct_rows, merged, row_sums
+from adatron.estimators.merging import row_sums
 from adatron.estimators.multiclass import Layout
 from adatron.estimators.parameters import as_random_state, check_integer, check_number, count_threads
 from adatron.estimators.probabilities import ClassProbabilities
-from adatron.estimators.scaling import divided_by, feature_scales
+from adatron.estimators.scaling import divided_by
 from adatron.estimators.training_data import TrainingData, classification_data
 from adatron.exceptions import AdatronWarning
 from adatron.kernels import Gaussian
 from adatron.selection.auto.auto_path import path_of
-from adatron.selection.auto.auto_search import FEW, OUT_OF_TIME, AutoSearch, Found, Rows
+from adatron.selection.auto.auto_search import FEW, OUT_OF_TIME, AutoSearch, Found
 from adatron.selection.auto.folds import Folds, drawn_folds, given_folds, is_number_of_folds
+from adatron.selection.auto.rows import Rows, prepared_rows, sample_of, some_of
 from adatron.selection.auto.scoring import score_by
-from adatron.selection.auto.stages import Task
 from adatron.solving import Status, nearest_penalty
 
 __all__ = ["AutoSVC"]
-
-_CAP = 0.3  # of the loss that is tried beside the squared hinge, close to the hinge itself
 
 
 class AutoSVC(ExpansionClassifier):
@@ -121,23 +118,24 @@ class AutoSVC(ExpansionClassifier):
         """
         with unfitted_on_error(self):
             self._check_parameters()
-            data, rows = self._rows(X, y, sample_weight)
+            rows, sample = self._rows(X, y, sample_weight)
             tasks = FitTasks(self, X, y, sample_weight, None)
             state = as_random_state(0 if self.random_state is None else self.random_state)
 
             def after_width(search: AutoSearch) -> bool:
                 self._say(search)
-                return tasks.round_ended(lambda: self._attributes_of(search, data))
+                return tasks.round_ended(lambda: self._attributes_of(search))
 
-            search = AutoSearch(rows, self._criterion(data), self.time_limit, state, after_width)
+            criterion = self._criterion(rows.data.classes)
+            search = AutoSearch(rows, sample, criterion, self.time_limit, state, after_width)
             try:
                 search.run()
             except KeyboardInterrupt:
                 if search.found is not None:
-                    self.__dict__.update(self._attributes_of(search, data) | {"status_": Status.STOPPED})
+                    self.__dict__.update(self._attributes_of(search) | {"status_": Status.STOPPED})
                 raise
-            self.__dict__.update(self._attributes_of(search, data))
-            tasks.ended(lambda: self._attributes_of(search, data))
+            self.__dict__.update(self._attributes_of(search))
+            tasks.ended(lambda: self._attributes_of(search))
         self._warn(search)
         return self
 
@@ -148,41 +146,40 @@ class AutoSVC(ExpansionClassifier):
             check_integer("cv", self.cv, at_least=2, allowed="an integer >= 2, a splitter or splits")
         count_threads(self.n_jobs)
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingData, Rows]:
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Rows | None]:
+        """All rows, and a sample of them if they are more than a few."""
         data = classification_data(self, X, y, sample_weight)
-        layout = Layout(len(data.classes), "ovr")
-        layout.check_size(len(data.codes))
-        data, folds = self._folds(data, X, y)
-        scales, spread = feature_scales(data.X, data.sample_weight)
-        caps = (np.inf, _CAP) if layout.is_binary else (np.inf,)
-        task = Task(layout.signs(data.codes), data.codes, folds, data.weights, caps)
-        return data, Rows(divided_by(data.X, scales), task, scales, spread)
+        Layout(len(data.classes), "ovr").check_size(len(data.codes))
+        state = as_random_state(0 if self.random_state is None else self.random_state)
+        data, folds = self._folds(data, X, y, state)
+        merge = self.scoring is None  # scorers know no weights
+        rows = prepared_rows(data, folds, merge)
+        if len(rows.task.codes) <= FEW:
+            return rows, None
+        places = sample_of(data.codes, state)
+        part = folds.of_rows(places, folds.n_folds)
+        return rows, prepared_rows(some_of(data, places), part, merge, scaling=rows)
 
-    def _folds(self, data: TrainingData, X: Any, y: Any) -> tuple[TrainingData, Folds]:
-        """Distinct rows in an order that does not depend on the one they came in, and their folds."""
-        folds = None if is_number_of_folds(self.cv) else given_folds(data, self.cv, X, y)
+    def _folds(
+        self, data: TrainingData, X: Any, y: Any, state: np.random.RandomState
+    ) -> tuple[TrainingData, Folds]:
+        """The rows in an order that does not depend on the one they came in, and their folds."""
         order = np.lexsort((data.weights, row_sums(data.X), data.codes))
-        parts = ("X", "rows", "codes", "sample_weight", "weights")
-        data = replace(data, **{name: getattr(data, name)[order] for name in parts})
-        if folds is not None:
-            folds = folds.of_rows(order, folds.n_folds)
-        else:
-            state = as_random_state(0 if self.random_state is None else self.random_state)
-            folds = drawn_folds(data, 5 if self.cv is None else int(self.cv), state)
-        if self.scoring is not None:  # scorers know no weights
-            return data, folds
-        kept, place = distinct_rows(data)
-        return merged(data, kept, place), folds.merged(place)
+        ordered = some_of(data, order)
+        if is_number_of_folds(self.cv):
+            return ordered, drawn_folds(ordered, 5 if self.cv is None else int(self.cv), state)
+        folds = given_folds(data, self.cv, X, y)
+        return ordered, folds.of_rows(order, folds.n_folds)
 
-    def _criterion(self, data: TrainingData) -> Any:
+    def _criterion(self, classes: np.ndarray) -> Any:
         if self.scoring is None:
             return lambda task: task.errors
         scorer = check_scoring(self, self.scoring)
-        return lambda task: score_by(scorer, task, data.classes)
+        return lambda task: score_by(scorer, task, classes)
 
-    def _attributes_of(self, search: AutoSearch, data: TrainingData) -> dict[str, Any]:
+    def _attributes_of(self, search: AutoSearch) -> dict[str, Any]:
         found = search.best_so_far()
-        choice = found.choice
+        data, choice = found.trained.data, found.choice
         order = np.argsort(data.codes[found.rows], kind="stable")
         places = found.rows[order]
         certificates = [_certificate(found, column) for column in range(found.alpha.shape[1])]

@@ -1,0 +1,69 @@
+"""What a search is given: distinct rows in a fixed order, scaled, with the task they pose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from adatron.estimators.merging import distinct_rows, merged
+from adatron.estimators.multiclass import Layout
+from adatron.estimators.scaling import divided_by, feature_scales
+from adatron.estimators.training_data import TrainingData
+from adatron.selection.auto.folds import Folds
+from adatron.selection.auto.stages import Task
+
+__all__ = ["Rows", "prepared_rows", "sample_of", "some_of"]
+
+_CAP = 0.3  # of the loss that is tried beside the squared hinge, close to the hinge itself
+_SAMPLE = 3_000
+_RARE = 20  # rows of every class that a sample has at least
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that a search trains on."""
+
+    data: TrainingData
+    X: Any  # scaled
+    task: Task
+    scales: np.ndarray  # of the features
+    spread: float  # mean squared distance of the scaled rows to their mean
+
+    def with_folds(self, n_folds: int) -> Rows:
+        """The same rows with the first folds only."""
+        everything = np.arange(len(self.task.codes))
+        return replace(self, task=replace(self.task, folds=self.task.folds.of_rows(everything, n_folds)))
+
+
+def prepared_rows(data: TrainingData, folds: Folds, merge: bool, scaling: Rows | None = None) -> Rows:
+    """Merge equal rows, if wanted, and scale them, perhaps as others were."""
+    if merge:
+        kept, place = distinct_rows(data)
+        data, folds = merged(data, kept, place), folds.merged(place)
+    scales, spread = (
+        feature_scales(data.X, data.sample_weight) if scaling is None else (scaling.scales, scaling.spread)
+    )
+    layout = Layout(len(data.classes), "ovr")
+    caps = (np.inf, _CAP) if layout.is_binary else (np.inf,)
+    task = Task(layout.signs(data.codes), data.codes, folds, data.weights, caps)
+    return Rows(data, divided_by(data.X, scales), task, scales, spread)
+
+
+def sample_of(codes: np.ndarray, random_state: np.random.RandomState) -> np.ndarray:
+    """Places of some rows, a few at least of every class, in their order."""
+    order = random_state.permutation(len(codes))
+    rank_in_class = np.empty(len(codes), dtype=int)
+    for code in range(int(codes.max()) + 1):
+        own = order[codes[order] == code]
+        rank_in_class[own] = np.arange(len(own))
+    rare = rank_in_class < _RARE
+    others = order[~rare[order]][: max(0, _SAMPLE - int(rare.sum()))]
+    return np.sort(np.concatenate([np.flatnonzero(rare), others]))
+
+
+def some_of(data: TrainingData, places: np.ndarray) -> TrainingData:
+    """Some of the rows, in the order given."""
+    parts = ("X", "rows", "codes", "sample_weight", "weights")
+    return replace(data, **{name: getattr(data, name)[places] for name in parts})
