@@ -31,7 +31,7 @@ _ESTIMATORS = (
     "KernelPerceptron",
     "ParzenClassifier",
 )
-_SELECTION = ("AutoSVC",)
+_SELECTION = ("AutoSVC", "AutoSVR")
 _MODULES = ("bounds", "datasets", "display", "exceptions", "kernels", "selection")
 
 __all__ = ["__version__", *_ESTIMATORS, *_SELECTION, *_MODULES]

@@ -13,6 +13,7 @@ KernelPath(4 steps, sigma from 0.2 to 1.6, best sigma=0.4 with R²/γ² 84.14)
 """
 
 from adatron.selection.auto.auto_svc import AutoSVC
+from adatron.selection.auto.auto_svr import AutoSVR
 from adatron.selection.kernel_path import KernelPath
 from adatron.selection.penalty_path.c_path import c_path
 from adatron.selection.penalty_path.exact_path import exact_path
@@ -20,4 +21,4 @@ from adatron.selection.penalty_path.exact_result import ExactPath
 from adatron.selection.penalty_path.result import CPath
 from adatron.selection.width_path.sigma_path import sigma_path
 
-__all__ = ["AutoSVC", "CPath", "ExactPath", "KernelPath", "c_path", "exact_path", "sigma_path"]
+__all__ = ["AutoSVC", "AutoSVR", "CPath", "ExactPath", "KernelPath", "c_path", "exact_path", "sigma_path"]

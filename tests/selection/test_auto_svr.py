@@ -1,0 +1,99 @@
+"""AutoSVR: C, ε and σ from the training data alone."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GroupKFold
+from sklearn.svm import SVR as ReferenceSVR
+
+from adatron import AutoSVR
+from adatron.display import KernelPathDisplay
+
+
+def waves(m=150, noise=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3.0, 3.0, size=(m, 2))
+    return X, 50.0 + 10.0 * np.sin(2.0 * X[:, 0]) * X[:, 1] + 10.0 * noise * rng.normal(size=m)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = waves()
+    return AutoSVR().fit(X, y)
+
+
+def test_better_than_the_default_svr(fitted):
+    X, y = waves()
+    X_test, y_test = waves(500, seed=1)
+    reference = ReferenceSVR().fit(X / X.std(axis=0), (y - y.mean()) / y.std())
+    default = reference.score(X_test / X.std(axis=0), (y_test - y.mean()) / y.std())
+    assert fitted.score(X_test, y_test) > max(0.95, default)
+
+
+def test_no_worse_than_the_default_svr_on_real_data():
+    X, y = load_diabetes(return_X_y=True)
+    scale, mean, deviation = X[:300].std(axis=0), y[:300].mean(), y[:300].std()
+    reference = ReferenceSVR().fit(X[:300] / scale, (y[:300] - mean) / deviation)
+    default = reference.score(X[300:] / scale, (y[300:] - mean) / deviation)
+    assert AutoSVR().fit(X[:300], y[:300]).score(X[300:], y[300:]) > default - 0.01
+
+
+def test_fitted_attributes(fitted):
+    assert fitted.converged_
+    assert fitted.duality_gap_ <= 1e-3
+    assert fitted.path_.best["gamma"] == fitted.gamma_
+    assert fitted.path_.best["C"] == fitted.C_
+    assert 0.9 < fitted.best_score_ < 1.0
+    assert fitted.epsilon_ > 0.0
+    display = KernelPathDisplay.from_estimator(fitted)
+    assert len(display.line_.get_xdata()) == len(fitted.path_)
+
+
+def test_depends_on_the_rows_not_on_their_order(fitted):
+    X, y = waves()
+    order = np.random.default_rng(0).permutation(len(y))
+    other = AutoSVR().fit(X[order], y[order])
+    assert (other.gamma_, other.C_) == pytest.approx((fitted.gamma_, fitted.C_))
+    np.testing.assert_allclose(other.predict(X), fitted.predict(X), atol=1e-2)
+
+
+def test_sparse_and_dense_agree(fitted):
+    X, y = waves()
+    lean = AutoSVR().fit(sparse.csr_array(X), y)
+    assert lean.gamma_ == pytest.approx(fitted.gamma_)
+    np.testing.assert_allclose(lean.predict(sparse.csr_array(X)), fitted.predict(X), atol=1e-2)
+
+
+def test_splitters():
+    X, y = waves(90)
+    splits = list(GroupKFold(3).split(X, y, np.arange(90) % 3))
+    assert AutoSVR(cv=splits).fit(X, y).score(X, y) > 0.9
+
+
+def test_constant_target():
+    model = AutoSVR().fit(np.arange(20.0)[:, None], np.full(20, 7.0))
+    np.testing.assert_allclose(model.predict([[3.0], [40.0]]), 7.0)
+
+
+def test_P16_time_limit():
+    X, y = waves(700)
+    began = time.monotonic()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the final fit may be cut short
+        model = AutoSVR(time_limit=2.0).fit(X, y)
+    assert time.monotonic() - began < 2.0 + 0.2 + 1.0  # the last: a busy machine
+    assert model.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"cv": 1}, {"cv": True}, {"time_limit": -1.0}, {"n_jobs": 0}], ids=str
+)
+def test_bad_parameters(parameters):
+    X, y = waves(30)
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        AutoSVR(**parameters).fit(X, y)
