@@ -17,7 +17,7 @@ from adatron.estimators.expansion import ExpansionClassifier
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.merging import row_sums
 from adatron.estimators.multiclass import Layout
-from adatron.estimators.parameters import as_random_state, check_integer, check_number, count_threads
+from adatron.estimators.parameters import as_random_state
 from adatron.estimators.probabilities import ClassProbabilities
 from adatron.estimators.scaling import divided_by
 from adatron.estimators.training_data import TrainingData, classification_data
@@ -25,7 +25,7 @@ from adatron.exceptions import AdatronWarning
 from adatron.kernels import Gaussian
 from adatron.selection.auto.auto_path import path_of
 from adatron.selection.auto.auto_search import FEW, OUT_OF_TIME, AutoSearch, Found
-from adatron.selection.auto.folds import Folds, drawn_folds, given_folds, is_number_of_folds
+from adatron.selection.auto.folds import Folds, check_search, drawn_folds, given_folds, is_number_of_folds
 from adatron.selection.auto.rows import Rows, prepared_rows, sample_of, some_of
 from adatron.selection.auto.scoring import score_by
 from adatron.solving import Status, nearest_penalty
@@ -117,7 +117,7 @@ class AutoSVC(ExpansionClassifier):
         AutoSVC
         """
         with unfitted_on_error(self):
-            self._check_parameters()
+            check_search(self)
             rows, sample = self._rows(X, y, sample_weight)
             tasks = FitTasks(self, X, y, sample_weight, None)
             state = as_random_state(0 if self.random_state is None else self.random_state)
@@ -138,13 +138,6 @@ class AutoSVC(ExpansionClassifier):
             tasks.ended(lambda: self._attributes_of(search))
         self._warn(search)
         return self
-
-    def _check_parameters(self) -> None:
-        if self.time_limit is not None:
-            check_number("time_limit", self.time_limit, allowed="None or a finite number > 0")
-        if is_number_of_folds(self.cv) and self.cv is not None:
-            check_integer("cv", self.cv, at_least=2, allowed="an integer >= 2, a splitter or splits")
-        count_threads(self.n_jobs)
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Rows | None]:
         """All rows, and a sample of them if they are more than a few."""

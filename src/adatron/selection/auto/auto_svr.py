@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
 from time import monotonic, perf_counter
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators import SVR
 from adatron.estimators.base import unfitted_on_error
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.merging import row_sums
-from adatron.estimators.parameters import as_random_state, check_integer, check_number, count_threads
+from adatron.estimators.parameters import as_random_state
 from adatron.estimators.scaling import divided_by, feature_scales
 from adatron.estimators.training_data import WeightedRows, weighted_rows
 from adatron.kernels import Gaussian
 from adatron.operators import DenseGram
 from adatron.operators.tiles import whole_matrix
-from adatron.problems import regression
-from adatron.selection.auto.folds import is_number_of_folds
+from adatron.selection.auto.folds import check_search, is_number_of_folds
 from adatron.selection.auto.stages import StageCurve
+from adatron.selection.auto.svr_paths import RegressionFolds, SearchClock, given_members, solved
 from adatron.selection.auto.width_search import WidthSearch
 from adatron.selection.kernel_path import KernelPath
-from adatron.solvers import GreedyAdatron
-from adatron.solving import Run, Status, rounds
+from adatron.solving import Status
 from adatron.threads import one_blas_thread
 
 __all__ = ["AutoSVR"]
@@ -37,42 +34,7 @@ __all__ = ["AutoSVR"]
 _SAMPLE = 1_000  # rows of the search
 _CS = 4.0 ** np.arange(-2, 6)  # in deviations of the target
 _EPSILON, _EPSILONS = 0.1, (0.01, 0.03, 0.3)  # of the search for C and σ; those that are tried after it
-_TOL = 1e-2  # relative duality gap of the search
 _PATIENCE = 2  # values of C without gain after which a path ends
-_FOR_SEARCH = 0.5  # part of the time limit
-
-
-@dataclass(frozen=True)
-class _Folds:
-    """Scaled rows of the search: targets (m,), weights to train with and held out (m, F)."""
-
-    X: Any
-    targets: np.ndarray
-    training: np.ndarray
-    held: np.ndarray
-
-    def error(self, outputs: np.ndarray) -> float:
-        """Mean squared error of the held-out rows."""
-        return float((self.held * (self.targets[:, None] - outputs) ** 2).sum() / self.held.sum())
-
-
-@dataclass
-class _Clock:
-    """How much of the time limit the search has left."""
-
-    began: float
-    time_limit: float | None
-    has_begun: bool = False  # whether a width was looked at
-
-    @property
-    def left(self) -> float | None:
-        if self.time_limit is None:
-            return None
-        return max(0.0, _FOR_SEARCH * self.time_limit - (monotonic() - self.began))
-
-    @property
-    def is_over(self) -> bool:
-        return self.left == 0.0
 
 
 class AutoSVR(RegressorMixin, BaseEstimator):
@@ -140,28 +102,21 @@ class AutoSVR(RegressorMixin, BaseEstimator):
         AutoSVR
         """
         with unfitted_on_error(self):
-            self._check_parameters()
+            check_search(self)
             began = monotonic()
             data = weighted_rows(self, X, y, sample_weight, has_targets=True)
             self.feature_scale_, spread = feature_scales(data.X, data.weights)
             self._centre, self._unit = _moments(data)
             folds = self._folds(data, X, y)
             with one_blas_thread():
-                clock = _Clock(began, self.time_limit)
+                clock = SearchClock(began, self.time_limit)
                 search = WidthSearch(spread, lambda gamma, _: self._curve(folds, gamma, clock))
                 search.run()
                 self._choose(search, folds, clock)
             self._train(data, began)
         return self
 
-    def _check_parameters(self) -> None:
-        if self.time_limit is not None:
-            check_number("time_limit", self.time_limit, allowed="None or a finite number > 0")
-        if is_number_of_folds(self.cv) and self.cv is not None:
-            check_integer("cv", self.cv, at_least=2, allowed="an integer >= 2, a splitter or splits")
-        count_threads(self.n_jobs)
-
-    def _folds(self, data: WeightedRows, X: Any, y: Any) -> _Folds:
+    def _folds(self, data: WeightedRows, X: Any, y: Any) -> RegressionFolds:
         """A sample of the rows in a fixed order, and its folds."""
         state = as_random_state(0 if self.random_state is None else self.random_state)
         order = np.lexsort((data.weights, data.targets, row_sums(data.X)))
@@ -172,15 +127,15 @@ class AutoSVR(RegressorMixin, BaseEstimator):
             held = turn[:, None] == np.arange(max(n_folds, 1))
             training = ~held if n_folds > 1 else held
         else:
-            training, held = _given(data, self.cv, X, y)
+            training, held = given_members(data, self.cv, X, y)
             training, held = training[order], held[order]
         weights = data.weights[order][:, None]
         targets = (data.targets[order] - self._centre) / self._unit
-        return _Folds(
+        return RegressionFolds(
             divided_by(data.X[order], self.feature_scale_), targets, training * weights, held * weights
         )
 
-    def _curve(self, folds: _Folds, gamma: float, clock: _Clock) -> StageCurve:
+    def _curve(self, folds: RegressionFolds, gamma: float, clock: SearchClock) -> StageCurve:
         """Held-out errors along the path in C at one width."""
         if clock.is_over and clock.has_begun:
             return StageCurve(gamma, [], [], reason="the search had ended")
@@ -189,7 +144,7 @@ class AutoSVR(RegressorMixin, BaseEstimator):
         errors: list[float] = []
         alpha: np.ndarray | None = None
         for C in _CS:
-            alpha, outputs = _solved(gram, folds, C, _EPSILON, alpha, clock)
+            alpha, outputs = solved(gram, folds, C, _EPSILON, alpha, clock)
             errors.append(folds.error(outputs))
             if clock.is_over or len(errors) - int(np.argmin(errors)) > _PATIENCE:
                 break
@@ -197,13 +152,13 @@ class AutoSVR(RegressorMixin, BaseEstimator):
             print(f"[adatron] gamma {gamma:.3g}: held-out error {min(errors):.4g}")
         return StageCurve(gamma, [errors], [errors], perf_counter() - start)
 
-    def _choose(self, search: WidthSearch, folds: _Folds, clock: _Clock) -> None:
+    def _choose(self, search: WidthSearch, folds: RegressionFolds, clock: SearchClock) -> None:
         curve = search.curves[search.best_octave()]
         self.gamma_, self.C_ = curve.gamma, float(_CS[int(np.argmin(curve.errors[0]))])
         best, epsilon = curve.best, _EPSILON
         gram, alpha = DenseGram(whole_matrix(Gaussian(self.gamma_), folds.X)), None
         for tried in () if clock.is_over else _EPSILONS:
-            alpha, outputs = _solved(gram, folds, self.C_, tried, alpha, clock)
+            alpha, outputs = solved(gram, folds, self.C_, tried, alpha, clock)
             error = folds.error(outputs)
             if error < best:
                 best, epsilon = error, tried
@@ -244,36 +199,6 @@ def _moments(data: WeightedRows) -> tuple[float, float]:
     mean = float(share @ data.targets)
     deviation = float(np.sqrt(share @ (data.targets - mean) ** 2))
     return mean, deviation if deviation > 1e-12 * abs(mean) and deviation > 0.0 else 1.0
-
-
-def _given(data: WeightedRows, cv: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Membership (m, F) of the rows in the training and test parts of a splitter."""
-    parts = list(check_cv(cv).split(X, y))
-    if not parts:
-        raise ValueError(f"cv={cv!r} gives no folds")
-    members = np.zeros((2, data.shape[0], len(parts)), dtype=bool)
-    for fold, both in enumerate(parts):
-        for kind, rows in enumerate(both):
-            members[kind, rows, fold] = True
-    training, held = members[:, data.rows]
-    return training, held
-
-
-def _solved(
-    gram: DenseGram, folds: _Folds, C: float, epsilon: float, alpha: np.ndarray | None, clock: _Clock
-) -> tuple[np.ndarray, np.ndarray]:
-    """Multipliers (2m, F) of all folds at one C, and the outputs (m, F) of every row."""
-    n_folds = folds.held.shape[1]
-    targets = np.tile(folds.targets[:, None], (1, n_folds))
-    problem = regression(gram, targets, np.ones(gram.m), epsilon=epsilon, bias=True)
-    problem = replace(problem, upper=C * np.tile(folds.training, (2, 1)))
-    run = Run(problem, GreedyAdatron(), tol=_TOL, max_iter=2_000, alpha=alpha)
-    for _ in rounds([run], time_limit=clock.left):
-        pass
-    solutions = run.snapshot()
-    alpha = np.column_stack([solution.alpha for solution in solutions])
-    above, below = alpha.reshape(2, gram.m, n_folds)
-    return alpha, gram.matmul(above - below) + np.array([solution.bias for solution in solutions])
 
 
 def _path(search: WidthSearch) -> KernelPath:

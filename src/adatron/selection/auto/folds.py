@@ -14,9 +14,10 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from adatron.estimators.held_out import dealt
+from adatron.estimators.parameters import check_integer, check_number, count_threads
 from adatron.estimators.training_data import TrainingData
 
-__all__ = ["Folds", "drawn_folds", "given_folds", "is_number_of_folds"]
+__all__ = ["Folds", "check_search", "drawn_folds", "given_folds", "is_number_of_folds"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,15 @@ def is_number_of_folds(cv: Any) -> bool:
     if isinstance(cv, bool | np.bool_):
         raise ValueError(f"cv must be an integer >= 2, a splitter or an iterable of splits, got {cv!r}")
     return cv is None or isinstance(cv, Integral)
+
+
+def check_search(estimator: Any) -> None:
+    """The parameters that the estimators which search for themselves share."""
+    if estimator.time_limit is not None:
+        check_number("time_limit", estimator.time_limit, allowed="None or a finite number > 0")
+    if is_number_of_folds(estimator.cv) and estimator.cv is not None:
+        check_integer("cv", estimator.cv, at_least=2, allowed="an integer >= 2, a splitter or splits")
+    count_threads(estimator.n_jobs)
 
 
 def _checked(folds: Folds, data: TrainingData) -> Folds:

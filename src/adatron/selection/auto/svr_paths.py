@@ -1,0 +1,89 @@
+"""Regressions of all folds side by side: what `AutoSVR` follows its paths with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from adatron.estimators.training_data import WeightedRows
+from adatron.operators import DenseGram
+from adatron.problems import regression
+from adatron.solvers import GreedyAdatron
+from adatron.solving import Run, rounds
+
+__all__ = ["RegressionFolds", "SearchClock", "given_members", "solved"]
+
+_TOL = 1e-2  # relative duality gap
+_FOR_SEARCH = 0.5  # part of the time limit
+
+
+@dataclass(frozen=True)
+class RegressionFolds:
+    """Scaled rows of the search: targets (m,), weights to train with and held out (m, F)."""
+
+    X: Any
+    targets: np.ndarray
+    training: np.ndarray
+    held: np.ndarray
+
+    def error(self, outputs: np.ndarray) -> float:
+        """Mean squared error of the held-out rows."""
+        return float((self.held * (self.targets[:, None] - outputs) ** 2).sum() / self.held.sum())
+
+
+@dataclass
+class SearchClock:
+    """How much of the time limit the search has left."""
+
+    began: float
+    time_limit: float | None
+    has_begun: bool = False  # whether a width was looked at
+
+    @property
+    def left(self) -> float | None:
+        if self.time_limit is None:
+            return None
+        return max(0.0, _FOR_SEARCH * self.time_limit - (monotonic() - self.began))
+
+    @property
+    def is_over(self) -> bool:
+        return self.left == 0.0
+
+
+def given_members(data: WeightedRows, cv: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Membership (m, F) of the rows in the training and test parts of a splitter."""
+    parts = list(check_cv(cv).split(X, y))
+    if not parts:
+        raise ValueError(f"cv={cv!r} gives no folds")
+    members = np.zeros((2, data.shape[0], len(parts)), dtype=bool)
+    for fold, both in enumerate(parts):
+        for kind, rows in enumerate(both):
+            members[kind, rows, fold] = True
+    training, held = members[:, data.rows]
+    return training, held
+
+
+def solved(
+    gram: DenseGram,
+    folds: RegressionFolds,
+    C: float,
+    epsilon: float,
+    alpha: np.ndarray | None,
+    clock: SearchClock,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Multipliers (2m, F) of all folds at one C, and the outputs (m, F) of every row."""
+    n_folds = folds.held.shape[1]
+    targets = np.tile(folds.targets[:, None], (1, n_folds))
+    problem = regression(gram, targets, np.ones(gram.m), epsilon=epsilon, bias=True)
+    problem = replace(problem, upper=C * np.tile(folds.training, (2, 1)))
+    run = Run(problem, GreedyAdatron(), tol=_TOL, max_iter=2_000, alpha=alpha)
+    for _ in rounds([run], time_limit=clock.left):
+        pass
+    solutions = run.snapshot()
+    alpha = np.column_stack([solution.alpha for solution in solutions])
+    above, below = alpha.reshape(2, gram.m, n_folds)
+    return alpha, gram.matmul(above - below) + np.array([solution.bias for solution in solutions])
