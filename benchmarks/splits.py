@@ -78,6 +78,7 @@ SPLIT_SETS = {
     "letter": (_letter, 1),
     "usps": (lambda _: usps_digits(), 1),
     "classification": (lambda _: classification()[:4], 1),
+    "a9a": (_fixed("a9a", 123), 1),
 }
 
 
