@@ -153,6 +153,23 @@ def test_P25_an_empty_list_of_folds():
         AutoSVC(cv=[]).fit(X, y)
 
 
+def test_R10_an_interrupt_keeps_the_best_so_far():
+    X, y = overlapping()
+    calls = []
+
+    def interrupted(model, X, y):
+        calls.append(1)
+        if len(calls) > 400:
+            raise KeyboardInterrupt
+        return float((model.predict(X) == y).mean())
+
+    model = AutoSVC(scoring=interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ == "stopped"
+    assert model.score(X, y) > 0.7
+
+
 def test_constant_and_huge_features():
     X, y = overlapping()
     wide = np.column_stack([X, np.ones(len(X)), 1e300 * X[:, 0], 1e-300 * X[:, 1]])

@@ -62,11 +62,11 @@ class AutoSearch:
 
     def __init__(
         self, rows: Rows, sample: Rows | None, criterion_of: Callable[[Task], Any], time_limit: float | None,
-        random_state: np.random.RandomState, after_width: Callable[[AutoSearch], bool],
+        random_state: np.random.RandomState, after_width: Callable[[AutoSearch], bool], began: float,
     ) -> None:  # fmt: skip
         self.all, self.sample, self.criterion_of, self.after_width = rows, sample, criterion_of, after_width
         self.random_state = random_state
-        self.began, self.time_limit = monotonic(), time_limit
+        self.began, self.time_limit = began, time_limit
         self.searches: list[WidthSearch] = []
         self.found: Found | None = None
         self.is_cut_short = self.is_stopped = False
@@ -135,6 +135,11 @@ class AutoSearch:
         search.run(*first)
         self.found = train()
         return self.found
+
+    @property
+    def can_train(self) -> bool:
+        """Whether some width was judged."""
+        return any(not curve.reason for search in self.searches for curve in search.curves.values())
 
     def best_so_far(self) -> Found:
         """The model of the last level that is complete, else of the widths tried so far."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,7 @@ class AutoSVC(ExpansionClassifier):
         """
         with unfitted_on_error(self):
             check_search(self)
+            began = monotonic()
             rows, sample = self._rows(X, y, sample_weight)
             tasks = FitTasks(self, X, y, sample_weight, None)
             state = as_random_state(0 if self.random_state is None else self.random_state)
@@ -127,12 +129,13 @@ class AutoSVC(ExpansionClassifier):
                 return tasks.round_ended(lambda: self._attributes_of(search))
 
             criterion = self._criterion(rows.data.classes)
-            search = AutoSearch(rows, sample, criterion, self.time_limit, state, after_width)
+            search = AutoSearch(rows, sample, criterion, self.time_limit, state, after_width, began)
             try:
                 search.run()
             except KeyboardInterrupt:
-                if search.found is not None:
-                    self.__dict__.update(self._attributes_of(search) | {"status_": Status.STOPPED})
+                search.is_stopped = True
+                if search.can_train:
+                    self.__dict__.update(self._attributes_of(search))
                 raise
             self.__dict__.update(self._attributes_of(search))
             tasks.ended(lambda: self._attributes_of(search))
