@@ -88,6 +88,7 @@ def race(name, C, workers, options):
     with one_blas_thread():
         for peer, times in seconds.items():
             result[peer] = {"seconds": statistics.median(times) if times else None}
+            result[peer]["died"] = workers[peer].died
             if times:
                 dual, gap = recomputed(X, y, C, gamma, *models[peer])
                 result[peer] |= {"dual": dual, "gap": gap, "support": len(models[peer][0])}
@@ -102,6 +103,9 @@ def show(name, C, result, patience):
     floor = f", {ours['seconds'] / ours['floor']:.2f} x the floor" if "floor" in ours else ""
     print(f"\n{name}, C = {C:g}: adatron {ours['seconds']:.3f} s{floor}")
     for peer, row in result.items():
+        if row["died"]:
+            print(f"  {peer:<18} died")
+            continue
         if row["seconds"] is None:
             print(f"  {peer:<18} ended after {patience:g} s: more than {patience / ours['seconds']:.1f} x")
             continue
@@ -114,7 +118,8 @@ def show(name, C, result, patience):
 
 def ratios(results, peer, patience):
     """Ratio of a peer to adatron on every set at C = 1 and 10; a fit that was ended counts as its limit."""
-    chosen = [r for key, r in results.items() if peer in r and float(key.rsplit("C=", 1)[1]) in (1.0, 10.0)]
+    at = [r for key, r in results.items() if float(key.rsplit("C=", 1)[1]) in (1.0, 10.0)]
+    chosen = [r for r in at if peer in r and not r[peer]["died"]]
     return [(r[peer]["seconds"] or patience) / r["adatron"]["seconds"] for r in chosen]
 
 

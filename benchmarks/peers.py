@@ -37,7 +37,7 @@ class _LibSVM:
     """LIBSVM's own Python interface."""
 
     def __init__(self, C, gamma):
-        self.options = f"-s 0 -t 2 -c {C!r} -g {gamma!r} -m {CACHE_MB} -q"
+        self.options = f"-s 0 -t 2 -c {float(C)!r} -g {float(gamma)!r} -m {CACHE_MB} -q"
 
     def fit(self, X, y):
         from libsvm.svmutil import svm_train

@@ -51,7 +51,7 @@ class Worker:
 
     def __init__(self, peer, name, patience=600.0):
         context = multiprocessing.get_context("spawn")
-        self.peer = peer
+        self.peer, self.died = peer, False
         self.connection, child = context.Pipe()
         self.process = context.Process(target=_serve, args=(child, peer, name), daemon=True)
         self.process.start()
@@ -72,6 +72,7 @@ class Worker:
         try:
             return self.connection.recv() if self.connection.poll(patience) else None
         except EOFError:
+            self.died = True
             return None
 
     def end(self):
