@@ -29,7 +29,7 @@ from adatron.solving import certify
 from adatron.threads import one_blas_thread, usable_threads
 from benchmarks.data import SETS, load
 from benchmarks.peers import available
-from benchmarks.worker import Worker
+from benchmarks.worker import Worker, interleaved_fits
 
 QUICK = ["classification", "usps", "w7a", "letter"]
 
@@ -75,14 +75,7 @@ def floor_of(X, gamma, support):
 
 def race(name, C, workers, options):
     """Median seconds of each library on one set, and what its solution is worth."""
-    seconds = {peer: [] for peer in workers}
-    models = {}
-    for _ in range(options.repeats):
-        for peer, worker in workers.items():
-            answer = worker.ask("fit", C, options.patience)
-            if answer is not None:
-                seconds[peer].append(answer[0])
-                models[peer] = answer[1]
+    seconds, models = interleaved_fits(workers, C, options.repeats, options.patience)
     X, y, _, _, gamma = load(name)
     result = {}
     with one_blas_thread():

@@ -25,7 +25,7 @@ from adatron.solving import certify
 from adatron.threads import one_blas_thread, usable_threads
 from benchmarks.data import REGRESSION_SETS, load
 from benchmarks.peers import REGRESSORS, available
-from benchmarks.worker import Worker
+from benchmarks.worker import Worker, interleaved_fits
 
 EPSILON = 0.1
 
@@ -42,18 +42,12 @@ def recomputed(X, t, C, gamma, support, coefficients):
 
 def race(name, C, workers, options):
     """Median seconds of each library on one set, and what its solution is worth."""
-    seconds = {peer: [] for peer in workers}
-    models = {}
-    for _ in range(options.repeats):
-        for peer, worker in workers.items():
-            answer = worker.ask("fit", C, options.patience)
-            if answer is not None:
-                seconds[peer].append(answer[0])
-                models[peer] = answer[1]
+    seconds, models = interleaved_fits(workers, C, options.repeats, options.patience)
     X, t, _, _, gamma = load(name)
     result = {}
     for peer, times in seconds.items():
         result[peer] = {"seconds": statistics.median(times) if times else None, "all": times}
+        result[peer]["died"] = workers[peer].died
         if times:
             predicted = workers[peer].ask("predict", C, options.patience)[1]
             with one_blas_thread():
@@ -67,6 +61,9 @@ def show(name, C, result, patience):
     ours = result["adatron"]
     print(f"\n{name}, C = {C:g}: adatron {ours['seconds']:.3f} s")
     for peer, row in result.items():
+        if row["died"]:
+            print(f"  {peer:<18} died")
+            continue
         if row["seconds"] is None:
             print(f"  {peer:<18} ended after {patience:g} s: more than {patience / ours['seconds']:.1f} x")
             continue

@@ -1,7 +1,6 @@
 """A process that trains one library on one data set, so that a slow or crashing one can be ended."""
 
 import multiprocessing
-import os
 import time
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from benchmarks.data import REGRESSION_SETS, load
 from benchmarks.peers import PEERS, REGRESSORS
 
-__all__ = ["Worker"]
+__all__ = ["Worker", "interleaved_fits"]
 
 
 def _coefficients(model):
@@ -81,6 +80,14 @@ class Worker:
         self.process.join()
 
 
-def threads():
-    """The number of threads that every library is given."""
-    return int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1))
+def interleaved_fits(workers, C, repeats, patience):
+    """Seconds of all fits of each library, which take turns, and the last model of each."""
+    seconds = {peer: [] for peer in workers}
+    models = {}
+    for _ in range(repeats):
+        for peer, worker in workers.items():
+            answer = worker.ask("fit", C, patience)
+            if answer is not None:
+                seconds[peer].append(answer[0])
+                models[peer] = answer[1]
+    return seconds, models
