@@ -1,0 +1,113 @@
+"""Models as the text files of LIBSVM, which ``svm-predict`` and its bindings read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from adatron.estimators import SVC, SVR, OneClassSVM
+from adatron.estimators.libsvm_form import LibsvmForm, libsvm_form
+from adatron.storage import atomic_write
+
+__all__ = ["to_libsvm"]
+
+_TYPES = {SVC: "c_svc", SVR: "epsilon_svr", OneClassSVM: "one_class"}
+_KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
+_LARGEST_LABEL = 2**31 - 1
+_ROWS = 1_000  # written at a time
+
+
+def to_libsvm(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted machine as a model file of LIBSVM.
+
+    LIBSVM's decision values are those of the model; with two classes they are positive for the second one.
+    Classes that are integers keep their numbers; others become 0, 1, … in the order of ``classes_``, as
+    LIBSVM has no other labels. Probabilities are not taken along.
+
+    Parameters
+    ----------
+    model : SVC, SVR or OneClassSVM
+        With a linear, polynomial, Gaussian or sigmoid kernel; more than two classes trained in pairs.
+    path : str or path
+        Written whole or not at all.
+
+    See Also
+    --------
+    to_onnx : writes pipelines, too.
+    save_model : keeps everything, for adatron itself.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from adatron import SVC, io
+    >>> model = SVC(gamma=0.5).fit([[-1.0], [1.0]], [3, 4])
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     io.to_libsvm(model, os.path.join(directory, "model.txt"))
+    ...     print(open(os.path.join(directory, "model.txt")).read())
+    svm_type c_svc
+    kernel_type rbf
+    gamma 0.5
+    nr_class 2
+    total_sv 2
+    rho 0
+    label 4 3
+    nr_sv 1 1
+    SV
+    1 1:1
+    -1 1:-1
+    <BLANKLINE>
+    """
+    kind = next((name for machine, name in _TYPES.items() if isinstance(model, machine)), None)
+    if kind is None:
+        raise ValueError(
+            f"LIBSVM has no {type(model).__name__}; only SVC, SVR and OneClassSVM can be written"
+        )
+    form = libsvm_form(model)
+    if form.kernel["kernel"] not in _KERNELS:
+        raise ValueError("a precomputed kernel cannot be written for LIBSVM; use a kernel of the features")
+    atomic_write(path, _text(kind, form, getattr(model, "classes_", None)))
+
+
+def _text(kind: str, form: LibsvmForm, classes: np.ndarray | None) -> Iterator[bytes]:
+    order = np.arange(len(form.support))
+    labels = None if classes is None else _labels(classes)
+    n_support = form.n_support.tolist()
+    if labels is not None and len(labels) == 2:  # LIBSVM's decisions are positive for its first label
+        order = np.roll(order, -n_support[0])
+        labels, n_support = labels[::-1], n_support[::-1]
+    lines = [f"svm_type {kind}", f"kernel_type {_KERNELS[form.kernel['kernel']]}"]
+    lines += [
+        f"{name} {form.kernel[name]:.17g}" for name in ("degree", "gamma", "coef0") if name in form.kernel
+    ]
+    lines += [f"nr_class {2 if labels is None else len(labels)}", f"total_sv {len(order)}"]
+    lines += [f"rho {_numbers(0.0 - form.intercept)}"]
+    if labels is not None:
+        lines += [f"label {' '.join(map(str, labels))}", f"nr_sv {' '.join(map(str, n_support))}"]
+    yield ("\n".join([*lines, "SV"]) + "\n").encode()
+    vectors = sparse.csr_array(form.vectors)[order]
+    coefficients = form.dual_coef[:, order]
+    for start in range(0, len(order), _ROWS):
+        rows = range(start, min(start + _ROWS, len(order)))
+        yield "".join(f"{_numbers(coefficients[:, i])} {_features(vectors, i)}\n" for i in rows).encode()
+
+
+def _labels(classes: np.ndarray) -> list[int]:
+    values = classes.tolist()
+    are_numbers = all(isinstance(value, int | float) and value == int(value) for value in values)
+    if are_numbers and max(map(abs, values)) <= _LARGEST_LABEL:
+        return [int(value) for value in values]
+    return list(range(len(values)))
+
+
+def _numbers(values: np.ndarray) -> str:
+    return " ".join(f"{value:.17g}" for value in values.tolist())
+
+
+def _features(vectors: Any, i: int) -> str:
+    part = slice(vectors.indptr[i], vectors.indptr[i + 1])
+    pairs = zip(vectors.indices[part].tolist(), vectors.data[part].tolist(), strict=True)
+    return " ".join(f"{index + 1}:{value:.17g}" for index, value in pairs)

@@ -1,0 +1,50 @@
+"""Text of unknown origin — file names, cells, tokens — made fit to stand in a message."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+__all__ = ["printable", "printable_path", "quoted"]
+
+_LONGEST_QUOTE = 40
+
+
+def printable(text: str, encoding: str | None = None) -> str:
+    """`text` with everything escaped that is no visible character, or that `encoding` lacks.
+
+    Examples
+    --------
+    >>> from adatron.io.printing import printable
+    >>> print(printable("a\\x1b[31mσ\\n", "ascii"))
+    a\\x1b[31m\\u03c3\\n
+    """
+    visible = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    encoding = encoding or "utf-8"
+    return visible.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def printable_path(path: str | bytes | os.PathLike[Any]) -> str:
+    """The name of a file, escaped; one that looks like an option is written as ``./-name``.
+
+    Examples
+    --------
+    >>> from adatron.io.printing import printable_path
+    >>> print(printable_path("two\\nlines.csv"), printable_path("-rf"))
+    two\\nlines.csv ./-rf
+    """
+    name = printable(os.fsdecode(path))
+    return f"./{name}" if name.startswith("-") else name
+
+
+def quoted(text: str) -> str:
+    """`text` escaped, in quotation marks, and cut when it is long.
+
+    Examples
+    --------
+    >>> from adatron.io.printing import quoted
+    >>> print(quoted("3O.5"), quoted("x" * 1000))
+    '3O.5' 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'
+    """
+    end = "…" if len(text) > _LONGEST_QUOTE else ""
+    return f"'{printable(text[:_LONGEST_QUOTE])}{end}'"

@@ -1,0 +1,123 @@
+"""Files that appear whole or not at all: written aside, forced to disk, then renamed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+__all__ = ["atomic_write", "check_target"]
+
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_AT_ONCE = 2**24  # bytes
+_NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # of file systems that cannot force a directory to disk
+_KINDS = (
+    (stat.S_ISLNK, "a symbolic link; name the file it points to"),
+    (stat.S_ISDIR, "a directory; name a file in it"),
+    (stat.S_ISFIFO, "a named pipe; name a regular file"),
+    (stat.S_ISSOCK, "a socket; name a regular file"),
+    (stat.S_ISCHR, "a device; name a regular file"),
+    (stat.S_ISBLK, "a device; name a regular file"),
+)
+
+
+def atomic_write(path: str | os.PathLike[str], chunks: Iterable[Any]) -> None:
+    """Write bytes to a file so that `path` is the old file or the new one, whatever happens meanwhile.
+
+    The bytes go to a new file in the same directory, are forced to disk, and take the name of the old
+    file in one step. When that fails, the old file is as it was and no temporary file is left; only a
+    process that is killed may leave one, ``.adatron-….tmp``.
+
+    Parameters
+    ----------
+    path : str or path
+    chunks : iterable of bytes-like
+        The contents, piece by piece.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from adatron.storage import atomic_write
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = os.path.join(directory, "greeting.txt")
+    ...     atomic_write(path, [b"good ", b"day"])
+    ...     print(open(path).read(), os.listdir(directory))
+    good day ['greeting.txt']
+    """
+    target = Path(os.fspath(path))
+    old = check_target(target)
+    temporary = target.parent / f".adatron-{secrets.token_hex(8)}.tmp"
+    try:
+        descriptor = os.open(temporary, _NEW_FILE, 0o666)
+        try:
+            _write_all(descriptor, chunks, old)
+            os.replace(temporary, target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_directory(target.parent)
+    except OSError as error:
+        raise OSError(error.errno, f"cannot write the file: {error.strerror}", str(target)) from error
+
+
+def check_target(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """Raise an OSError if no file can be written at `path`; else what is known of the file there.
+
+    Symbolic links, directories, pipes and devices are refused by name.
+
+    Examples
+    --------
+    >>> from adatron.storage import check_target
+    >>> check_target(".")
+    Traceback (most recent call last):
+    IsADirectoryError: [Errno 21] cannot write the file: it is a directory; name a file in it: '.'
+    """
+    target = Path(os.fspath(path))
+    if not target.parent.is_dir():
+        reason = f"cannot write the file: there is no directory {str(target.parent)!r}; create it"
+        raise FileNotFoundError(errno.ENOENT, reason, str(target))
+    try:
+        found = os.lstat(target)
+    except FileNotFoundError:
+        found = None
+    if found is not None:
+        for is_kind, words in _KINDS:
+            if is_kind(found.st_mode):
+                code = errno.EISDIR if is_kind is stat.S_ISDIR else errno.EINVAL
+                raise OSError(code, f"cannot write the file: it is {words}", str(target))
+    for place, what in ((target, "file"), (target.parent, "directory")):
+        if (found is not None or place != target) and not os.access(place, os.W_OK):
+            reason = f"cannot write the file: no permission to write its {what} {str(place)!r}"
+            raise PermissionError(errno.EACCES, reason, str(target))
+    return found
+
+
+def _write_all(descriptor: int, chunks: Iterable[Any], old: os.stat_result | None) -> None:
+    try:
+        if old is not None and hasattr(os, "fchmod"):
+            os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+        for chunk in chunks:
+            view = memoryview(chunk).cast("B")
+            while len(view):
+                view = view[os.write(descriptor, view[:_AT_ONCE]) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make the new name last, too."""
+    if os.name == "nt":  # directories cannot be opened there
+        return
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise
+    finally:
+        os.close(descriptor)
