@@ -23,6 +23,7 @@ from adatron.solving.loop import rounds
 from adatron.solving.own_rule import OwnRuleRun
 from adatron.solving.records import HISTORY_FIELDS, EpochRecord, History
 from adatron.solving.run import Run
+from adatron.solving.saved import restore_run, saved_run
 from adatron.solving.solution import DualSolution
 from adatron.solving.squared_hinge import nearest_penalty
 from adatron.solving.status import Status
@@ -43,5 +44,7 @@ __all__ = [
     "exact_finish",
     "is_single",
     "nearest_penalty",
+    "restore_run",
     "rounds",
+    "saved_run",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from adatron.solving.status import Status
 __all__ = ["Run"]
 
 _EAGER_AT = (10, 100, 1_000, 10_000)  # epochs at which an eager run tries it whatever the gap
+_LIMITS = (Status.MAX_ITER, Status.TIME_LIMIT, Status.STOPPED)
 _REFRESH_EVERY = 1_000  # epochs after which f is recomputed, so that rounding cannot pile up
 
 
@@ -58,6 +60,7 @@ class Run(Judged):
         self._eager_at = list(_EAGER_AT) if eager and not hasattr(problem.gram, "keep") else []
         self.solutions: list[DualSolution | None] = [None] * problem.n_columns
         self._next_check = 1
+        self.left_at: tuple[np.ndarray, Any] | None = None  # columns and state when a limit ended them
 
     def advance(self, pause: Pause) -> list[EpochRecord]:
         """One epoch of every live column; columns that have ended leave."""
@@ -88,6 +91,7 @@ class Run(Judged):
             if self.solutions[column] is None:
                 certificate = self._certify(column, *self._iterate(place))
                 self._close(column, self._status_at(status, certificate), certificate)
+        self._remember_limited()
         self._leave(np.zeros(len(self.live), dtype=bool))
 
     def _status_at(self, status: Status, certificate: Certificate) -> Status:
@@ -138,7 +142,15 @@ class Run(Judged):
                 self._close(column, *verdict)
                 staying[place] = False
         if not staying.all():
+            self._remember_limited()
             self._leave(staying)
+
+    def _remember_limited(self) -> None:
+        """Keep the state of columns that a limit has ended, should the fit be taken up again."""
+        ended = [self.solutions[column] for column in self.live.tolist()]
+        limited = np.array([own is not None and own.status in _LIMITS for own in ended], dtype=bool)
+        if limited.any():
+            self.left_at = self.live[limited], take_columns(self.state, limited)
 
     def _close(self, column: int, status: Status, certificate: Certificate) -> None:
         self.solutions[column] = self._solution(column, status, certificate)
