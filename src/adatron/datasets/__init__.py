@@ -1,8 +1,18 @@
-"""Data sets: five generators, and four small real sets that come with the package.
+"""Data sets: five generators, four small real sets that come with the package, five families to be fetched.
 
-Nothing is downloaded. The ``make_*`` functions return ``(X, y)`` with ``y`` −1 or +1; the ``load_*``
-functions return a :class:`sklearn.utils.Bunch`, as those of :mod:`sklearn.datasets` do, with a target of 0
-and 1.
+The ``make_*`` functions return ``(X, y)`` with ``y`` −1 or +1; the ``load_*`` functions return a
+:class:`sklearn.utils.Bunch`, as those of :mod:`sklearn.datasets` do, with a target of 0 and 1. Neither
+downloads anything.
+
+The ``fetch_*`` functions read larger sets from the directory that the environment variable ``ADATRON_DATA``
+names, or download them (:mod:`adatron.datasets.fetched`), and return a Bunch with a training and a test part:
+
+- ``fetch_usps()``: handwritten digits, ten classes, dense;
+- ``fetch_adult(part)``, ``fetch_web(part)``: sparse and binary, in growing sizes, by which training times
+  have been compared since Platt's SMO;
+- ``fetch_astroparticle()``: four features of very different size, to see what scaling is good for;
+- ``fetch_ida(name, realization)``: twelve small problems, most with ten fixed train/test realizations, for
+  the mean and the spread of an error.
 
 Examples
 --------
@@ -38,6 +48,13 @@ from adatron.datasets.bundled import (
     load_pima,
     load_sonar,
 )
+from adatron.datasets.fetched import (
+    fetch_adult,
+    fetch_astroparticle,
+    fetch_ida,
+    fetch_usps,
+    fetch_web,
+)
 from adatron.datasets.generators import (
     make_majority,
     make_mirror_symmetry,
@@ -47,6 +64,11 @@ from adatron.datasets.generators import (
 )
 
 __all__ = [
+    "fetch_adult",
+    "fetch_astroparticle",
+    "fetch_ida",
+    "fetch_usps",
+    "fetch_web",
     "load_breast_cancer_wisconsin",
     "load_ionosphere",
     "load_pima",

@@ -12,7 +12,6 @@ Examples
 
 import csv
 import gzip
-import os
 import warnings
 from collections.abc import Iterable
 from importlib.resources import files
@@ -23,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Bunch
+
+from adatron.datasets.places import describe, find_original
 
 __all__ = ["load_breast_cancer_wisconsin", "load_ionosphere", "load_pima", "load_sonar"]
 
@@ -186,7 +187,7 @@ def _load(
         frame=None,
         feature_names=header[:-1],
         target_names=list(target_names),
-        DESCR=_describe(name),
+        DESCR=describe("README.md", f"{name}.csv"),
         filename=str(path),
     )
     if as_frame:
@@ -200,12 +201,6 @@ def _to_arrays(
     rows = list(rows)
     data = np.array([[float(field or "nan") for field in row[:-1]] for row in rows])
     return data, np.array([target_names.index(row[-1]) for row in rows], dtype=np.int64)
-
-
-def _describe(name: str) -> str:
-    readme = (files("adatron.datasets") / "data" / "README.md").read_text(encoding="utf-8")
-    sections = readme.split("\n## ")[1:]
-    return next(section for section in sections if section.startswith(f"{name}.csv"))
 
 
 def _convert_to_pandas(bunch: Bunch) -> None:
@@ -226,9 +221,8 @@ def _half_split() -> tuple[NDArray[Any], ...]:
 
 
 def _find_original_sonar() -> Path | None:
-    directory = os.environ.get("ADATRON_DATA")
-    path = Path(directory) / "sonar" / "sonar.csv.gz" if directory else None
-    if path is not None and path.is_file():
+    path = find_original("sonar/sonar.csv.gz")
+    if path is not None:
         return path
     warnings.warn(
         "split='aspect': sonar/sonar.csv.gz was not found, so this is the seeded half split instead. "
