@@ -258,12 +258,14 @@ def test_an_interrupt_keeps_the_columns_that_have_converged():
     model = SVC(multi_class="ovr", solver="adatron", tol=1e-6)
     plan = model._plan(X, y, None)
     (run,) = plan.runs
+    live, state = run.live, run.state
     for _ in plan.rounds():
         if any(solution is not None for solution in run.solutions):
             break
+        live, state = run.live, run.state
     done = [column for column, solution in enumerate(run.solutions) if solution is not None]
     before = [run.solutions[column] for column in done]
-    run.live = np.arange(3)  # as if interrupted before the columns left
+    run.live, run.state = live, state  # as if interrupted before the columns left
     run.end(Status.STOPPED)
     assert [run.solutions[column] for column in done] == before
 

@@ -18,7 +18,16 @@ from adatron.estimators.callback_bridge import FitTasks
 from adatron.estimators.parameters import closest_name
 from adatron.kernels import Kernel, Precomputed
 from adatron.operators import expand
-from adatron.solving import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Status, rounds
+from adatron.solving import (
+    HISTORY_FIELDS,
+    DualSolution,
+    EpochRecord,
+    Run,
+    Status,
+    restore_run,
+    rounds,
+    saved_run,
+)
 from adatron.threads import one_blas_thread
 
 __all__ = ["DEFAULT_MAX_ITER", "FitPlan", "KernelMachine", "summary_attributes", "unfitted_on_error"]
@@ -27,6 +36,7 @@ DEFAULT_MAX_ITER = 100_000
 _FITTED_IN_PRIVATE = (
     "_advice",
     "_alphas",
+    "_bound",
     "_kernel",
     "_landmark_coef",
     "_landmarks",
@@ -63,6 +73,23 @@ class FitPlan:
         for run in self.runs:
             run.end(status)
 
+    def saved(self) -> dict[str, Any]:
+        """All that `restore` needs, as plain values and arrays."""
+        return {"landmarks": self._landmarks(), "runs": [saved_run(run) for run in self.runs]}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on where another fit of the same data and parameters was saved."""
+        if len(saved["runs"]) != len(self.runs):
+            raise ValueError(f"the saved fit has {len(saved['runs'])} problems, this one {len(self.runs)}")
+        if not np.array_equal(saved["landmarks"], self._landmarks()):
+            raise ValueError("the saved fit drew other rows for its low-rank kernel; set random_state")
+        for run, own in zip(self.runs, saved["runs"], strict=True):
+            restore_run(run, own)
+
+    def _landmarks(self) -> np.ndarray:
+        """Rows that a low-rank kernel was drawn from."""
+        return np.asarray(getattr(self.runs[0].problem.gram, "landmarks", []), dtype=np.int64)
+
     def solutions(self) -> list[DualSolution]:
         return [solution for run in self.runs for solution in run.snapshot()]
 
@@ -85,6 +112,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             tasks = FitTasks(self, X, y, sample_weight, limit)
             say = _narrator(self.verbose)
             say(plan.extras.get("reason", ""))
+            tasks.prepared(plan)
             try:
                 with one_blas_thread() if plan.wants_one_blas_thread else nullcontext():
                     for records in plan.rounds():
@@ -92,6 +120,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                         if tasks.round_ended(lambda: self._attributes(plan, plan.solutions())):
                             plan.end(Status.STOPPED)
             except KeyboardInterrupt:
+                tasks.interrupted()
                 plan.end(Status.STOPPED)
                 self._store(plan)
                 raise
@@ -144,7 +173,18 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         return result
 
     def set_params(self, **params: Any) -> KernelMachine:
-        """Set parameters; an unknown name is an error that suggests the nearest one."""
+        """Set parameters; an unknown name is an error that suggests the nearest one.
+
+        Parameters
+        ----------
+        **params
+            Parameters of the estimator by name; ``part__name`` for those of a part of it.
+
+        Returns
+        -------
+        KernelMachine
+            The estimator itself.
+        """
         names = list(self.get_params(deep=False))
         for name in params:
             if name.split("__")[0] not in names:

@@ -43,6 +43,10 @@ class ClusterPath:
     rows : array of shape (n_rows,)
         The rows of X that took part.
 
+    References
+    ----------
+    A. Ben-Hur, D. Horn, H. T. Siegelmann, V. Vapnik, *Support Vector Clustering*, JMLR 2, 2001.
+
     Examples
     --------
     >>> import numpy as np
@@ -73,6 +77,11 @@ class ClusterPath:
 
         Usual are the most frequent clusters from 2 on, or a single cluster where those are rare. Of the ν
         for which they hold for most σ, the smallest is taken, and the middle of its longest run.
+
+        Returns
+        -------
+        nu, sigma : int
+            Places in `nus` and `sigmas`.
         """
         usual = _usual(self.labels.reshape(-1, self.labels.shape[2])).reshape(self.labels.shape[:2])
         nu = int(usual.sum(axis=1).argmax())

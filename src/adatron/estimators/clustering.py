@@ -134,7 +134,8 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+        y : optional
+            Ignored.
 
         Returns
         -------

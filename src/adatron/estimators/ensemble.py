@@ -10,7 +10,12 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan, summary_attributes
-from adatron.estimators.expansion import ExpansionClassifier, expansion_attributes
+from adatron.estimators.expansion import (
+    ExpansionClassifier,
+    expansion_attributes,
+    landmark_attributes,
+    landmark_rows,
+)
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.kernel_choice import inspect_gram, kernel_from, operator_for, probe_callable
 from adatron.estimators.merging import merge_equal_rows
@@ -26,6 +31,7 @@ from adatron.estimators.stages import StageRun
 from adatron.estimators.svc import SVC
 from adatron.estimators.training_data import TrainingData, classification_data
 from adatron.kernels import Constant, Kernel, Precomputed
+from adatron.operators import SingleGram
 from adatron.problems import classification
 from adatron.solvers import RhoSVM
 from adatron.solving import DualSolution
@@ -60,7 +66,9 @@ default="rbf"
     fit_intercept : bool, default=False
         Adds a constant 1 to the kernel, which takes the place of a bias.
     rank : int or float, default=None
-        Low-rank kernel: a number of Nyström landmarks, or a relative trace error below 1.
+        Low-rank kernel: a number of Nyström landmarks, or a relative trace error below 1. With landmarks
+        for more than 100,000 rows the factor is float32 and whitened, which takes far fewer stages where
+        classes overlap; X is then read block by block, and the landmarks are the support vectors.
     class_weight : dict or "balanced", default=None
     max_iter : int, default=10_000
         Iterations at most.
@@ -104,6 +112,8 @@ default="rbf"
     """
 
     _more_epochs = "raise max_iter or eps"
+
+    _accepts_dask = True
 
     def __init__(
         self,
@@ -169,7 +179,7 @@ default="rbf"
         layout.check_size(len(data.codes))
         kernel = _with_constant(base, self.fit_intercept)
         rows = data.X + 1.0 if isinstance(base, Precomputed) and self.fit_intercept else data.X
-        choice = operator_for(kernel, rows, self.cache_size, self.rank, self.random_state)
+        choice = operator_for(kernel, rows, self.cache_size, self.rank, self.random_state, whitened=True)
         indefinite = inspect_gram(choice.gram, kernel)
         signs = layout.signs(data.codes)
         problem = classification(choice.gram, signs, np.full(len(signs), np.inf), bias=False)
@@ -199,7 +209,9 @@ default="rbf"
     def _expansion_of(self, plan: FitPlan, alpha: np.ndarray) -> dict[str, Any]:
         """Attributes of the expansion with multipliers `alpha`; the kernel's constant becomes a bias."""
         signs = plan.extras["layout"].signs(plan.extras["data"].codes)
-        return expansion_attributes(plan, signs * alpha, np.zeros(alpha.shape[1]), plan.extras["constant"])
+        has_many_rows = isinstance(plan.extras["gram"], SingleGram)
+        attributes_of = landmark_attributes if has_many_rows else expansion_attributes
+        return attributes_of(plan, signs * alpha, np.zeros(alpha.shape[1]), plan.extras["constant"])
 
     def _final_svm(self, plan: FitPlan, solutions: list[DualSolution]) -> SVC:
         svm = SVC(float("inf"), plan.kernel, fit_intercept=False, solver="rho", multi_class="ovr")
@@ -219,7 +231,8 @@ default="rbf"
 
         Yields
         ------
-        ndarray like that of `decision_function`
+        ndarray
+            Shaped like that of `decision_function`.
         """
         check_is_fitted(self)
         X = check_predict_X(self, X)
@@ -231,7 +244,16 @@ default="rbf"
             yield self._shaped(np.column_stack(averages))
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Predictions of the ensemble after each stage."""
+        """Predictions of the ensemble after each stage.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+        """
         for decisions in self.staged_decision_function(X):
             columns = decisions[:, None] if decisions.ndim == 1 else decisions
             yield self.classes_[self._layout.vote(columns)]
@@ -256,13 +278,13 @@ def _stage_coefficients(plan: FitPlan, run: StageRun) -> tuple[Any, list[np.ndar
     stages = []
     for column, own in enumerate(run.stages):
         parzen = run.problem.y[:, column] * run.parzen[:, column]
-        first = gram.factor.T @ parzen if is_low_rank else parzen
+        first = gram.weights_of(parzen[:, None])[:, 0] if is_low_rank else parzen
         stages.append(np.column_stack(own or [first]))
     if is_low_rank:
         stages = [gram.projection @ stage for stage in stages]
-        rows = data.X[gram.landmarks]
+        rows = landmark_rows(data.X, gram)
     else:
-        rows = data.rows if isinstance(plan.kernel, Precomputed) else data.X
+        rows = data.rows if isinstance(plan.kernel, Precomputed) else data.X[:]
     return rows, stages, [plan.extras["constant"] * stage.sum(axis=0) for stage in stages]
 
 

@@ -9,14 +9,21 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan, KernelMachine
+from adatron.estimators.dask_predict import lazy_on_dask
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.kernel_choice import is_precomputed
 from adatron.estimators.training_data import TrainingData
 from adatron.kernels import Precomputed
-from adatron.operators import LowRankGram
+from adatron.operators import LowRankGram, is_distributed
 from adatron.solving import is_single
 
-__all__ = ["ExpansionClassifier", "expansion_attributes", "support_attributes"]
+__all__ = [
+    "ExpansionClassifier",
+    "expansion_attributes",
+    "landmark_attributes",
+    "landmark_rows",
+    "support_attributes",
+]
 
 
 class ExpansionClassifier(ClassifierMixin, KernelMachine):
@@ -42,6 +49,7 @@ class ExpansionClassifier(ClassifierMixin, KernelMachine):
         vectors = self.support_ if isinstance(self._kernel, Precomputed) else self.support_vectors_
         return vectors, self._layout.to_coefficients(self.dual_coef_, self.n_support_)
 
+    @lazy_on_dask
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed distance-like score, as in `sklearn.svm.SVC`.
 
@@ -51,8 +59,9 @@ class ExpansionClassifier(ClassifierMixin, KernelMachine):
 
         Returns
         -------
-        ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes), or one column per
-        pair of classes with ``decision_function_shape="ovo"``.
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One value for each row with two classes, positive for the second; else one for each class, or
+            for each pair of classes with ``decision_function_shape="ovo"``.
         """
         return self._shaped(self._decisions(X))
 
@@ -63,8 +72,18 @@ class ExpansionClassifier(ClassifierMixin, KernelMachine):
             return decisions
         return self._layout.one_per_class(decisions)
 
+    @lazy_on_dask
     def predict(self, X: Any) -> np.ndarray:
-        """The class of each row of `X`."""
+        """The class of each row of `X`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         decisions = self._decisions(X)
         return self.classes_[self._layout.vote(decisions)]
 
@@ -96,6 +115,36 @@ def expansion_attributes(
     return attributes | support_attributes(plan, support, coefficients, intercept, constant)
 
 
+def landmark_attributes(
+    plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray, constant: float = 0.0
+) -> dict[str, Any]:
+    """The same for a low-rank kernel with the landmarks as support vectors: where all rows would be some."""
+    data, gram = plan.extras["data"], plan.extras["gram"]
+    expanded = gram.projection @ gram.weights_of(coefficients)
+    codes = data.codes[gram.landmarks]
+    order = np.argsort(codes, kind="stable")
+    places = gram.landmarks[order]
+    return {
+        "classes_": data.classes,
+        "shape_fit_": data.shape,
+        "n_support_": np.bincount(codes, minlength=len(data.classes)).astype(np.int32),
+        "support_": data.rows[places].astype(np.int32),
+        "support_vectors_": _in_double(data.X[places]),
+        "dual_coef_": np.ascontiguousarray(expanded[order].T),
+        "intercept_": intercept + constant * expanded.sum(axis=0),
+        "kernel_error_": gram.trace_error,
+        "_kernel": plan.kernel,
+        "_layout": plan.extras["layout"],
+        "_landmark_coef": None,
+        "_precision": np.float32,
+    }
+
+
+def _in_double(X: Any) -> Any:
+    """Rows as every model has them, dense or sparse."""
+    return X.astype(np.float64, copy=False)
+
+
 def support_attributes(
     plan: FitPlan, support: np.ndarray, coefficients: np.ndarray, intercept: np.ndarray, constant: float = 0.0
 ) -> dict[str, Any]:
@@ -105,15 +154,25 @@ def support_attributes(
     attributes = {
         "shape_fit_": data.shape,
         "support_": data.rows[support].astype(np.int32),
-        "support_vectors_": np.empty((0, 0)) if precomputed else data.X[support],
+        "support_vectors_": np.empty((0, 0)) if precomputed else _support_vectors(data.X, gram, support),
         "intercept_": intercept + constant * coefficients.sum(axis=0),
         "_kernel": plan.kernel,
         "_landmark_coef": None,
         "_precision": np.float32 if any(is_single(run.problem.gram) for run in plan.runs) else np.float64,
     }
-    if isinstance(gram, LowRankGram) and len(gram.landmarks):
-        expanded = gram.projection @ (gram.factor.T @ coefficients)
-        attributes["_landmarks"], attributes["_landmark_coef"] = data.X[gram.landmarks], expanded
+    if isinstance(gram, LowRankGram) and len(gram.projection):
+        expanded = gram.projection @ gram.weights_of(coefficients)
+        attributes["_landmarks"], attributes["_landmark_coef"] = landmark_rows(data.X, gram), expanded
         attributes["intercept_"] = intercept + constant * expanded.sum(axis=0)
         attributes["kernel_error_"] = gram.trace_error
     return attributes
+
+
+def landmark_rows(X: Any, gram: LowRankGram) -> Any:
+    """The rows that a low-rank kernel rests on."""
+    return getattr(gram, "landmark_rows", None) if is_distributed(X) else _in_double(X[gram.landmarks])
+
+
+def _support_vectors(X: Any, gram: Any, support: np.ndarray) -> Any:
+    """None of them from a cluster where decisions come from landmarks: there may be millions."""
+    return _in_double(X[support[:0] if is_distributed(X) and isinstance(gram, LowRankGram) else support])

@@ -74,7 +74,7 @@ def _outputs(plan: FitPlan, held: np.ndarray, coefficients: np.ndarray) -> np.nd
     X, gram = plan.extras["data"].X, plan.extras["gram"]
     support = np.flatnonzero(coefficients.any(axis=1))
     if isinstance(gram, LowRankGram):
-        return gram.factor[held] @ (gram.factor[support].T @ coefficients[support])
+        return gram.matmul(coefficients)[held]
     if isinstance(plan.kernel, Precomputed):
         return X[np.ix_(held, support)] @ coefficients[support]
     return expand(plan.kernel, X[held], X[support], coefficients[support], np.float64)

@@ -1,4 +1,7 @@
-"""Data as users have it, checked once; everything behind works on float64 arrays or CSR."""
+"""Data as users have it, checked once; everything behind works on float64 arrays or CSR.
+
+Only many rows behind a low-rank kernel stay float32 if they are: they are converted block by block.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,10 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from adatron.estimators.dask_input import dask_rows, is_dask, on_client
 from adatron.estimators.kernel_choice import is_precomputed
 from adatron.exceptions import AdatronWarning
+from adatron.operators import MANY_ROWS
 
 __all__ = ["check_labels", "check_predict_X", "check_sample_weight", "check_targets", "check_training_X"]
 
@@ -21,11 +26,15 @@ _UNEQUAL = 1e10  # ratio of the widths of two columns from which float64 all but
 
 def check_training_X(estimator: Any, X: Any) -> Any:
     """Validated training data; sets ``n_features_in_`` and ``feature_names_in_``."""
-    X = _checked(estimator, X, reset=True, ensure_min_samples=1)
+    if is_dask(X):
+        X, low, high = dask_rows(estimator, X)
+    else:
+        X = _checked(estimator, X, reset=True, ensure_min_samples=1)
+        low, high = _column_ranges(X)
     kernel = getattr(estimator, "kernel", "rbf")
     scales_itself = getattr(estimator, "_scales_features", False)
     if isinstance(kernel, str) and kernel != "precomputed" and not scales_itself:
-        _warn_of_unequal_scales(estimator, X)
+        _warn_of_unequal_scales(estimator, low, high)
     return X
 
 
@@ -46,7 +55,7 @@ def _checked(estimator: Any, X: Any, *, reset: bool, ensure_min_samples: int) ->
             X,
             reset=reset,
             accept_sparse="csr",
-            dtype=np.float64,
+            dtype=_precisions(estimator, X),
             order="C",
             ensure_all_finite=False,
             ensure_min_samples=ensure_min_samples,
@@ -60,6 +69,13 @@ def _checked(estimator: Any, X: Any, *, reset: bool, ensure_min_samples: int) ->
             checked.sum_duplicates()
     _check_finite(estimator, checked)
     return checked
+
+
+def _precisions(estimator: Any, X: Any) -> Any:
+    """What is not converted: many float32 rows that are only ever read block by block stay as they are."""
+    reads_blocks = getattr(estimator, "_reads_blocks", False) or getattr(estimator, "rank", None) is not None
+    rows = getattr(X, "shape", (0,))[:1]
+    return [np.float64, np.float32] if reads_blocks and rows > (MANY_ROWS,) else np.float64
 
 
 def _check_kernel_columns(K: Any, n_training_rows: int) -> None:
@@ -149,16 +165,15 @@ def _check_finite(estimator: Any, X: Any) -> None:
     )
 
 
-def _warn_of_unequal_scales(estimator: Any, X: Any) -> None:
+def _warn_of_unequal_scales(estimator: Any, low: np.ndarray, high: np.ndarray) -> None:
     """In every kernel a column that varies 1e10 times more than another drowns it."""
-    low, high = _column_ranges(X)
     with np.errstate(over="ignore"):
         width = high - low
     varied = np.flatnonzero(width > 1e-12 * np.maximum(np.abs(low), np.abs(high)))  # more than rounding
     if len(varied) == 0 or width[varied].max() < _UNEQUAL * width[varied].min():
         return
     wide, narrow = varied[width[varied].argmax()], varied[width[varied].argmin()]
-    names = getattr(estimator, "feature_names_in_", range(X.shape[1]))
+    names = getattr(estimator, "feature_names_in_", range(len(low)))
     warnings.warn(
         f"column {names[wide]!r} of X varies {width[wide] / width[narrow]:.0e} times more than column "
         f"{names[narrow]!r}, which hardly counts beside it; scale X (e.g. with StandardScaler)",
@@ -176,6 +191,7 @@ def _column_ranges(X: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def check_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Classes in sorted order, and the index of each label among them."""
+    y = on_client(y)
     _check_one_type(y)  # before numpy turns 1 and "a" into "1" and "a"
     y = _one_for_each_row(X, y, "label")
     _check_no_missing(y, "label")
@@ -187,7 +203,7 @@ def check_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def check_targets(X: Any, y: Any) -> np.ndarray:
     """Targets of a regression as float64."""
-    y = _one_for_each_row(X, y, "target")
+    y = _one_for_each_row(X, on_client(y), "target")
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y has complex values; pass real numbers, e.g. y.real")
     _check_no_missing(y, "target")
@@ -259,7 +275,7 @@ def check_sample_weight(sample_weight: Any, m: int) -> np.ndarray:
     """Weights as float64, one for each row; None is all ones."""
     if sample_weight is None:
         return np.ones(m)
-    weights = np.asarray(sample_weight)
+    weights = np.asarray(on_client(sample_weight))
     if weights.ndim == 0:
         weights = np.full(m, weights)
     if weights.dtype.kind == "c":

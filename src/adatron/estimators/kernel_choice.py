@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,23 @@ from adatron.kernels import (
     is_indefinite,
     squared_norms,
 )
-from adatron.operators import Choice, DenseGram, GramOperator, choose_operator, low_rank_gram
+from adatron.operators import (
+    MANY_ROWS,
+    Choice,
+    DenseGram,
+    GramOperator,
+    blocks_of_rows,
+    by_rows,
+    choose_operator,
+    is_distributed,
+    is_on_disk,
+    low_rank_gram,
+)
 
 __all__ = [
     "KERNELS",
     "check_precomputed",
+    "distributed_operator",
     "inspect_gram",
     "is_precomputed",
     "kernel_from",
@@ -91,9 +104,7 @@ def _inverse_mean_distance(X: Any, weights: np.ndarray) -> float:
     share = weights / weights.max()
     share = share / share.sum()
     with np.errstate(over="ignore", invalid="ignore"):
-        centre = np.ravel(share @ X)
-        inner = np.ravel(X @ centre)
-        beta = float(share @ (squared_norms(X) - 2.0 * inner)) + float(centre @ centre)
+        centre, beta = _centre_and_spread(X, share)
     if not np.isfinite(beta):
         raise KernelError("the variance of X overflows float64; scale X (e.g. with StandardScaler)")
     if beta > _ROUNDING * float(centre @ centre) and beta > np.finfo(float).tiny:
@@ -107,11 +118,40 @@ def _weighted_moments(X: Any, weights: np.ndarray) -> tuple[float, float]:
     share = weights / weights.max()
     share = share / (share.sum() * X.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = float(share @ np.ravel(X.sum(axis=1)))
-        variance = float(share @ _squared_deviations(X, mean))
+        mean = float(_weighted(_row_totals, share, X))
+        variance = float(_weighted(_squared_deviations, share, X, mean))
     if not np.isfinite(variance):
         raise KernelError("the variance of X overflows float64; scale X (e.g. with StandardScaler)")
     return mean, variance
+
+
+def _centre_and_spread(X: Any, share: np.ndarray) -> tuple[np.ndarray, float]:
+    """The weighted mean of the rows, and their mean squared distance from it."""
+    centre = np.ravel(X.weighted_sum(share) if is_distributed(X) else _weighted(_unchanged, share, X))
+    return centre, float(_weighted(_less_the_centre, share, X, centre)) + float(centre @ centre)
+
+
+def _weighted(values_of: Callable[..., Any], share: np.ndarray, X: Any, *arguments: Any) -> Any:
+    """``share @ values_of(X, *arguments)``; many rows are looked at block by block, each in float64."""
+    if is_distributed(X):
+        return share @ by_rows(values_of, X, *arguments)
+    if X.shape[0] <= MANY_ROWS:
+        return share @ values_of(X, *arguments)
+    blocks = blocks_of_rows(X.shape[0])
+    return sum(share[part] @ values_of(X[part].astype(np.float64), *arguments) for part in blocks)
+
+
+def _unchanged(X: Any) -> Any:
+    return X
+
+
+def _less_the_centre(X: Any, centre: np.ndarray) -> np.ndarray:
+    """``|x|² − 2⟨x, centre⟩`` of every row."""
+    return squared_norms(X) - 2.0 * np.ravel(X @ centre)
+
+
+def _row_totals(X: Any) -> np.ndarray:
+    return np.ravel(X.sum(axis=1))
 
 
 def _squared_deviations(X: Any, mean: float) -> np.ndarray:
@@ -130,18 +170,46 @@ def operator_for(
     rank: float | None,
     random_state: Any,
     copies: float = 1.0,
+    *,
+    whitened: bool = False,
 ) -> Choice:
     """The operator for the rows of `X`, and why it was chosen."""
     m = X.shape[0]
+    if is_distributed(X):
+        return distributed_operator(kernel, X, rank, as_random_state(random_state))
     if isinstance(kernel, Precomputed):
         if rank is not None:
             raise ValueError(f"rank={rank!r} needs rows of features, not a precomputed kernel; set rank=None")
         return Choice(DenseGram(X), f"dense: the precomputed {m} × {m} kernel matrix")
     if rank is None:
         return choose_operator(kernel, X, cache_size, copies)
-    gram = low_rank_gram(kernel, X, rank, as_random_state(random_state))
+    gram = low_rank_gram(kernel, X, rank, as_random_state(random_state), whitened=whitened)
     reason = f"low rank: {m} × {gram.factor.shape[1]}, relative trace error {gram.trace_error:.2g}"
-    return Choice(gram, reason)
+    return Choice(gram, reason + (", kept on disk" if is_on_disk(gram.factor) else ""))
+
+
+def distributed_operator(
+    kernel: Kernel, X: Any, rank: float | None, random_state: np.random.RandomState, whole: bool = True
+) -> Choice:
+    """The operator for rows on a cluster; `whole` says whether the solver can do with the matrix itself."""
+    from adatron.operators.dask import dask_dense, dask_linear, dask_low_rank
+
+    m, n_blocks = X.shape[0], len(X.blocks)
+    if rank is not None:
+        gram = dask_low_rank(kernel, X, rank, random_state)
+        reason = f"low rank: {m} × {gram.rank} in {n_blocks} blocks on {len(X.cluster.workers)} workers"
+        return Choice(gram, f"{reason}, relative trace error {gram.trace_error:.2g}")
+    if whole:
+        reason = (
+            f"dense: the {m} × {m} kernel matrix in {n_blocks} blocks on {len(X.cluster.workers)} workers"
+        )
+        return Choice(dask_dense(kernel, X), reason)
+    if isinstance(kernel, Linear):
+        return Choice(dask_linear(X), f"linear: the rows themselves in {n_blocks} blocks are a factor")
+    raise ValueError(
+        "this solver takes a Dask collection with a low-rank kernel only; set rank, e.g. rank=500, or "
+        "solver='multiplicative' (or without a bias 'm3', 'munk') for the whole kernel matrix on the workers"
+    )
 
 
 def is_precomputed(kernel: Any) -> bool:
@@ -171,7 +239,8 @@ def probe_callable(kernel: Kernel, X: Any) -> None:
     """Warn when a kernel function does not give the same values twice, or is not symmetric."""
     if not isinstance(kernel, CallableKernel) or X.shape[0] < 2:
         return
-    first, again = kernel(X[:2], X[:2]), kernel(X[:2], X[:2])
+    pair = X[:2]
+    first, again = kernel(pair, pair), kernel(pair, pair)
     scale = 1e-10 * max(float(np.abs(first).max()), 1e-300)
     if np.abs(first - again).max() > scale:
         _warn(f"kernel function {kernel.name!r} is not deterministic: two calls differ")

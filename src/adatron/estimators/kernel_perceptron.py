@@ -63,6 +63,10 @@ default="rbf"
     References
     ----------
     CISC 889 Bioinformatics (Spring 2004), lecture 17, *Support Vector Machines I*.
+
+    F. Rosenblatt, *The Perceptron: A Probabilistic Model for Information Storage and Organization in the
+    Brain*, Psychological Review 65, 1958.
+
     A. B. J. Novikoff, *On convergence proofs on perceptrons*, 1962.
 
     Examples

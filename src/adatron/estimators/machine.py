@@ -8,16 +8,30 @@ import numpy as np
 from scipy import sparse
 
 from adatron.estimators.base import DEFAULT_MAX_ITER, FitPlan, KernelMachine
-from adatron.estimators.kernel_choice import inspect_gram, kernel_from, operator_for, probe_callable
-from adatron.estimators.parameters import check_common_parameters, check_flag, check_max_iter, check_number
+from adatron.estimators.kernel_choice import (
+    distributed_operator,
+    inspect_gram,
+    kernel_from,
+    operator_for,
+    probe_callable,
+)
+from adatron.estimators.parameters import (
+    as_random_state,
+    check_common_parameters,
+    check_flag,
+    check_max_iter,
+    check_number,
+)
 from adatron.estimators.solver_choice import check_solver_can_serve, solver_from
 from adatron.kernels import Kernel, Linear, Precomputed
-from adatron.operators import Choice, RowGram, choose_rows
+from adatron.operators import Choice, RowGram, choose_rows, is_distributed
 from adatron.problems import DualProblem
 from adatron.solvers import KernelAdatron
 from adatron.solving import DualSolution, Run
 
 __all__ = ["SupportVectorMachine", "bounds_from"]
+
+_WHOLE_MATRIX = ("m3", "multiplicative", "munk", "rho")  # solvers that only multiply by it
 
 
 class SupportVectorMachine(KernelMachine):
@@ -48,6 +62,9 @@ class SupportVectorMachine(KernelMachine):
         return kernel, choice, indefinite
 
     def _operator(self, kernel: Kernel, X: Any, copies: float) -> Choice:
+        if is_distributed(X):
+            whole = self.solver in _WHOLE_MATRIX if isinstance(self.solver, str) else False
+            return distributed_operator(kernel, X, self.rank, as_random_state(self.random_state), whole)
         if self._is_greedy and self.rank is None and not isinstance(kernel, Precomputed):
             return choose_rows(kernel, X, self.cache_size, precise=self._needs_float64)
         return operator_for(kernel, X, self.cache_size, self.rank, self.random_state, copies)
@@ -85,6 +102,33 @@ class SupportVectorMachine(KernelMachine):
         vectors, coefficients = self._expansion()
         weights = coefficients.T @ vectors
         return weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+
+    def to_sklearn(self) -> Any:
+        """The fitted machine of `sklearn.svm` that predicts the same.
+
+        Pickles of it load without adatron. Decisions agree to rounding: a model trained with float32
+        kernel values also decides with them, scikit-learn's never does. Probabilities are not taken along.
+
+        Returns
+        -------
+        sklearn.svm.SVC, SVR or OneClassSVM
+
+        Raises
+        ------
+        ValueError
+            If scikit-learn has no such machine: a kernel of its own, more than two classes that were not
+            trained in pairs, or these with `rank`.
+
+        Examples
+        --------
+        >>> from adatron import SVC
+        >>> model = SVC().fit([[-1.0], [1.0], [2.0]], ["no", "yes", "yes"])
+        >>> type(model.to_sklearn()).__module__, model.to_sklearn().predict([[3.0]]).tolist()
+        ('sklearn.svm._classes', ['yes'])
+        """
+        from adatron.estimators.as_sklearn import as_sklearn  # scikit-learn's machines take time to load
+
+        return as_sklearn(self)
 
     def _expansion(self) -> tuple[Any, np.ndarray]:
         """Rows and their coefficients."""

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from adatron.estimators.row_keys import row_bytes
 from adatron.estimators.training_data import TrainingData
+from adatron.operators import by_rows, kept_rows
 
-__all__ = ["distinct_rows", "merge_equal_rows", "merged", "row_bytes", "row_sums"]
+__all__ = ["distinct_rows", "merge_equal_rows", "merged", "row_sums"]
 
 _CHUNK = 4_096  # rows
 _MOST_ROWS = 200_000  # beyond, looking for equal rows costs more than it is likely to save
@@ -27,9 +29,10 @@ def distinct_rows(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
     if len(owner) <= _MOST_ROWS:
         suspects = _equal_sums(data.X, data.codes)
         first: dict[tuple[int, bytes], int] = {}
+        rows = data.X[suspects]
         owner[suspects] = [
-            first.setdefault((c, row_bytes(data.X, i)), i)
-            for i, c in zip(suspects.tolist(), data.codes[suspects].tolist(), strict=True)
+            first.setdefault((c, row_bytes(rows, k)), i)
+            for k, (i, c) in enumerate(zip(suspects.tolist(), data.codes[suspects].tolist(), strict=True))
         ]
     return np.unique(owner, return_inverse=True)
 
@@ -41,7 +44,7 @@ def merged(data: TrainingData, kept: np.ndarray, place: np.ndarray) -> TrainingD
     weights = np.bincount(place, weights=data.weights)
     sample_weight = np.bincount(place, weights=data.sample_weight)
     return replace(
-        data, X=data.X[kept], rows=data.rows[kept], codes=data.codes[kept],
+        data, X=kept_rows(data.X, kept), rows=data.rows[kept], codes=data.codes[kept],
         weights=weights, sample_weight=sample_weight,
     )  # fmt: skip
 
@@ -58,18 +61,13 @@ def _equal_sums(X: Any, codes: np.ndarray) -> np.ndarray:
 
 def row_sums(X: Any) -> np.ndarray:
     """A random weighted sum of each row: equal for equal rows, and hardly ever for others."""
+    return by_rows(_row_sums, X)
+
+
+def _row_sums(X: Any) -> np.ndarray:
     weights = np.random.default_rng(0).normal(size=X.shape[1])
     if sparse.issparse(X):
         return np.asarray(X @ weights)
     # not by BLAS, whose sums depend on the place of a row
     chunks = range(0, X.shape[0], _CHUNK)
     return np.concatenate([(X[i : i + _CHUNK] * weights).sum(axis=1) for i in chunks])
-
-
-def row_bytes(X: Any, i: int) -> bytes:
-    """A key that equal rows share."""
-    if sparse.issparse(X):
-        part = slice(X.indptr[i], X.indptr[i + 1])
-        stored = X.data[part] != 0.0
-        return X.indices[part][stored].tobytes() + b"|" + X.data[part][stored].tobytes()
-    return (X[i] + 0.0).tobytes()  # −0.0 becomes 0.0

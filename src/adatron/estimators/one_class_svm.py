@@ -10,6 +10,7 @@ from sklearn.base import OutlierMixin
 from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan
+from adatron.estimators.dask_predict import lazy_on_dask
 from adatron.estimators.parameters import check_number
 from adatron.estimators.single import SingleExpansion
 from adatron.estimators.training_data import WeightedRows, weighted_rows
@@ -89,6 +90,11 @@ default="rbf"
         ``problem, epoch, seconds, objective, margin, bias, violation`` of every epoch kept, for
         multipliers that sum to 1.
 
+    References
+    ----------
+    B. Schölkopf, J. C. Platt, J. Shawe-Taylor, A. J. Smola, R. C. Williamson, *Estimating the Support of a
+    High-Dimensional Distribution*, Neural Computation 13, 2001.
+
     Examples
     --------
     >>> import numpy as np
@@ -98,6 +104,8 @@ default="rbf"
     >>> model.predict([[0.0, 0.0], [6.0, 6.0]]).tolist()
     [1, -1]
     """
+
+    _accepts_dask = True
 
     def __init__(
         self,
@@ -145,7 +153,8 @@ default="rbf"
         Parameters
         ----------
         X : array-like or sparse matrix
-        y : ignored
+        y : optional
+            Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as the row twice.
 
@@ -160,20 +169,62 @@ default="rbf"
         """Train epoch by epoch; the estimator can predict after each record.
 
         Leaving the loop early keeps the model as it is. Callbacks are not called: the loop is yours.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : optional
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Yields
+        ------
+        EpochRecord
+            Number of the epoch, objective, margin, bias, violation and seconds of one problem.
         """
         yield from self._iter_fit(X, None, sample_weight)
 
+    @lazy_on_dask
     def decision_function(self, X: Any) -> np.ndarray:
-        """Signed score of each row of `X`: positive within, negative outside, 0 on the surface."""
+        """Signed score of each row of `X`: positive within, negative outside, 0 on the surface.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         scores = self._outputs(X)
         return np.where(np.abs(scores) <= _ON_SURFACE * np.abs(self.offset_), 0.0, scores)
 
+    @lazy_on_dask
     def score_samples(self, X: Any) -> np.ndarray:
-        """The same without the offset."""
+        """The decision function without its offset.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         return self.decision_function(X) + self.offset_
 
+    @lazy_on_dask
     def predict(self, X: Any) -> np.ndarray:
-        """1 for each row of `X` that lies within or on the surface, −1 for one outside."""
+        """1 for each row of `X` that lies within or on the surface, −1 for one outside.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
     def _check_parameters(self) -> None:
@@ -188,6 +239,7 @@ default="rbf"
         return one_class(gram, data.weights, float(self.nu))
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
-        scale = float(self.nu) * float(plan.extras["data"].weights.sum())  # scikit-learn's Σα
+        weights = plan.extras["data"].weights
+        scale = float(self.nu) * float(weights.sum())  # scikit-learn's Σα
         attributes = self._expanded(plan, solutions, scale * solutions[0].alpha, scale)
-        return attributes | {"offset_": -attributes["intercept_"]}
+        return attributes | {"offset_": -attributes["intercept_"], "_bound": float(weights.max())}

@@ -36,6 +36,9 @@ default="rbf"
 
     References
     ----------
+    E. Parzen, *On Estimation of a Probability Density Function and Mode*, Annals of Mathematical Statistics
+    33, 1962.
+
     I. W. Tsang, J. T. Kwok, *Ensembles of Partially Trained SVMs with Multiplicative Updates*, IJCAI 2007.
 
     Examples

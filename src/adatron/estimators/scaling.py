@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-__all__ = ["divided_by", "feature_scales"]
+from adatron.operators import MANY_ROWS, blocks_of_rows, is_distributed
+
+__all__ = ["DividedRows", "divided_by", "divided_in_blocks", "feature_scales"]
 
 _CONSTANT = 1e-10  # deviation, relative to the largest value, below which a feature is constant
 
@@ -28,8 +31,9 @@ def feature_scales(X: Any, weights: np.ndarray) -> tuple[np.ndarray, float]:
     """
     share = weights / weights.sum()
     moments = _sparse_moments if sparse.issparse(X) else _dense_moments
+    moments = _distant_moments if is_distributed(X) else moments
     spread, low, high, two_valued = moments(X, share)
-    varies = spread > _CONSTANT * np.maximum(np.abs(low), np.abs(high))
+    varies = (high > low) & (spread > _CONSTANT * np.maximum(np.abs(low), np.abs(high)))
     scales = np.where(varies, np.where(two_valued, 0.5 * (high - low), spread), 1.0)
     return scales, float((spread[varies] / scales[varies]) @ (spread[varies] / scales[varies])) or 1.0
 
@@ -38,9 +42,34 @@ def _dense_moments(X: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, ...]:
     """Standard deviation, least and largest value of every feature; whether it has no others."""
     low, high = X.min(axis=0), X.max(axis=0)
     largest = np.maximum(np.maximum(np.abs(low), np.abs(high)), np.finfo(float).tiny)
-    unit = X / largest  # no overflow
-    spread = largest * np.sqrt(share @ (unit - share @ unit) ** 2)
-    return spread, low, high, ((low == X) | (high == X)).all(axis=0)
+    blocks = list(blocks_of_rows(X.shape[0]))
+    mean = sum(share[part] @ (X[part] / largest) for part in blocks)  # no overflow
+    variance = sum(share[part] @ (X[part] / largest - mean) ** 2 for part in blocks)
+    two_valued = np.all([_has_no_others(X[part], low, high) for part in blocks], axis=0)
+    return largest * np.sqrt(variance), low, high, two_valued
+
+
+def _distant_moments(X: Any, share: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The same of rows on a cluster."""
+    ends = X.gathered("ends", _ends)
+    low, high = np.min([e[0] for e in ends], axis=0), np.max([e[1] for e in ends], axis=0)
+    largest = np.maximum(np.maximum(np.abs(low), np.abs(high)), np.finfo(float).tiny)
+    unit = X.mapped("unit", np.divide, X.shape[1], largest)
+    squares = unit.mapped("squares", _squared_distances, X.shape[1], unit.weighted_sum(share))
+    two_valued = np.all(X.gathered("two-valued", _has_no_others, low, high), axis=0)
+    return largest * np.sqrt(squares.weighted_sum(share)), low, high, two_valued
+
+
+def _ends(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return X.min(axis=0), X.max(axis=0)
+
+
+def _squared_distances(X: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    return (X - centre) ** 2
+
+
+def _has_no_others(X: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return ((low == X) | (high == X)).all(axis=0)
 
 
 def _sparse_moments(X: Any, share: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -55,6 +84,36 @@ def _sparse_moments(X: Any, share: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def divided_by(X: Any, scales: np.ndarray) -> Any:
     """Rows with every feature divided by its scale."""
+    if is_distributed(X):
+        return X.mapped("scaled", np.divide, X.shape[1], scales)
     if sparse.issparse(X):
         return sparse.csr_array(X.multiply(1.0 / scales))
     return X / scales
+
+
+def divided_in_blocks(X: Any, scales: np.ndarray) -> Any:
+    """The same for who reads block after block: many rows are divided only then."""
+    return divided_by(X, scales) if sparse.issparse(X) or X.shape[0] <= MANY_ROWS else DividedRows(X, scales)
+
+
+@dataclass(frozen=True)
+class DividedRows:
+    """Rows of which blocks are scaled when they are read, so that there is no second copy of all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.estimators.scaling import DividedRows
+    >>> DividedRows(np.array([[2.0, 9.0], [4.0, 6.0]]), np.array([2.0, 3.0]))[1:]
+    array([[2., 2.]])
+    """
+
+    X: np.ndarray
+    scales: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.X.shape
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        return np.asarray(self.X[rows] / self.scales, dtype=np.float64)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from adatron.estimators.merging import row_bytes
+from adatron.estimators.row_keys import row_bytes, row_digests
 from adatron.exceptions import InfeasibleError
+from adatron.operators import by_rows, is_distributed
 from adatron.solving import DualSolution, Status
 
 __all__ = ["check_coincident", "check_separable"]
@@ -17,8 +18,13 @@ def check_coincident(X: Any, codes: np.ndarray, rows: np.ndarray, classes: np.nd
     """Refuse equal rows of different classes: no kernel separates them."""
     labels = classes.tolist()
     seen: dict[bytes, int] = {}
-    for i in range(X.shape[0]):
-        j = seen.setdefault(row_bytes(X, i), i)
+    keys = (
+        by_rows(row_digests, X).tolist()
+        if is_distributed(X)
+        else (row_bytes(X, i) for i in range(X.shape[0]))
+    )
+    for i, key in enumerate(keys):
+        j = seen.setdefault(key, i)
         if codes[i] != codes[j]:
             raise InfeasibleError(
                 f"the classes are not separable with any kernel: rows {rows[j]} and {rows[i]} of X coincide "

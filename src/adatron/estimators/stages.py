@@ -30,19 +30,21 @@ class StageRun(OwnRuleRun):
         self.stages: list[list[np.ndarray]] = [[] for _ in range(problem.n_columns)]
         self.totals = np.zeros_like(self.parzen)
         self._losses: list[list[float]] = [[] for _ in range(problem.n_columns)]
-        self._factor: Any = getattr(problem.gram, "factor", None) if _is_approximate(problem) else None
+        self._factor: Any = problem.gram if _is_approximate(problem) else None
 
     def advance(self, pause: Pause) -> list[EpochRecord]:
         before, live = self.state.weights.copy(), self.live.copy()
-        self._collect_from = before, live
+        signed = self.problem.y[:, live] * before
+        self._collect_from = before, live, signed if self._factor is None else self._factor.weights_of(signed)
         return super().advance(pause)
 
     def _record(self) -> list[EpochRecord]:
-        before, live = self._collect_from
+        before, live, stages = self._collect_from
         for place, column in enumerate(live.tolist()):
             rate = float(self.state.rate[place])
             if rate > 0.0:
                 self._keep(column, before[:, place], rate, float(self.state.log_loss[place]))
+                self.stages[column].append(stages[:, place].copy())
                 if self._factor is not None and self._loss_is_flat(column):
                     self.state.ended[place] = 1.0
         return super()._record()
@@ -51,8 +53,6 @@ class StageRun(OwnRuleRun):
         self.rates[column].append(rate)
         self.totals[:, column] += rate * weights
         self._losses[column].append(loss)
-        signed = self.problem.y[:, column] * weights
-        self.stages[column].append(signed if self._factor is None else self._factor.T @ signed)
 
     def _loss_is_flat(self, column: int) -> bool:
         losses = self._losses[column]

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan, summary_attributes
+from adatron.estimators.dask_predict import lazy_on_dask
 from adatron.estimators.direct import check_direct_request, direct_operator
 from adatron.estimators.expansion import ExpansionClassifier, expansion_attributes
 from adatron.estimators.held_out import held_out_decisions
@@ -28,7 +29,7 @@ from adatron.estimators.probabilities import ClassProbabilities, PairProbabiliti
 from adatron.estimators.separability import check_coincident, check_separable
 from adatron.estimators.training_data import TrainingData, classification_data
 from adatron.kernels import Kernel, Precomputed
-from adatron.operators import Choice, GramOperator, RowGram, choose_rows
+from adatron.operators import Choice, GramOperator, RowGram, choose_rows, is_distributed
 from adatron.problems import classification, crammer_singer
 from adatron.solving import CoupledRun, DualSolution, EpochRecord, Run
 from adatron.threads import usable_threads
@@ -96,7 +97,9 @@ default="auto"
         Train on a low-rank approximation of the kernel: an integer is the number of Nyström landmarks, a
         number below 1 the relative trace error at which pivoted incomplete Cholesky stops. The
         certificate is then one for the approximated kernel, whose error is `kernel_error_`; decisions
-        come from the landmarks, not from `dual_coef_` and `support_vectors_`.
+        come from the landmarks, not from `dual_coef_` and `support_vectors_`. With landmarks for more than
+        100,000 rows the factor is float32, X is read block by block and not copied if it is float32 or
+        float64 in C order, and what does not fit into memory is kept in a temporary file.
     time_limit : float, default=None
         Seconds after which the fit ends with the best it has.
     warm_start : bool, default=False
@@ -131,12 +134,22 @@ default="auto"
     References
     ----------
     C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998.
+
     N. Cristianini, C. Campbell, J. Shawe-Taylor, *A Multiplicative Updating Algorithm for Training Support
     Vector Machines*, ESANN 1999.
+
+    V. K. Potluru et al., *Multiplicative Updates for Non-negative Kernel SVM*, 2009.
+
+    I. W. Tsang, J. T. Kwok, *Ensembles of Partially Trained SVMs with Multiplicative Updates*, IJCAI 2007.
+
     K. Crammer, Y. Singer, *On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines*,
     JMLR 2, 2001.
-    V. K. Potluru et al., *Multiplicative Updates for Non-negative Kernel SVM*, 2009.
-    I. W. Tsang, J. T. Kwok, *Ensembles of Partially Trained SVMs with Multiplicative Updates*, IJCAI 2007.
+
+    J. C. Platt, *Probabilistic Outputs for Support Vector Machines and Comparisons to Regularized Likelihood
+    Methods*, Advances in Large Margin Classifiers, MIT Press 1999 (the calibration of ``probability=True``).
+
+    S. Fine, K. Scheinberg, *Efficient SVM Training Using Low-Rank Kernel Representations*, JMLR 2, 2001
+    (the Cholesky factor of `rank`).
 
     Examples
     --------
@@ -147,6 +160,8 @@ default="auto"
     >>> model.converged_, bool(model.score(X_test, y_test) > 0.8)
     (True, True)
     """
+
+    _accepts_dask = True
 
     def __init__(
         self,
@@ -225,6 +240,17 @@ default="auto"
 
         Leaving the loop early keeps the model as it is. Callbacks are not called: the loop is yours.
 
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Yields
+        ------
+        EpochRecord
+            Number of the epoch, objective, margin, bias, violation and seconds of one problem.
+
         Examples
         --------
         >>> from adatron import SVC
@@ -271,6 +297,11 @@ default="auto"
         return bool(self.multi_class == "crammer_singer")
 
     def _operator(self, kernel: Kernel, X: Any, copies: float) -> Choice:
+        if self._is_direct and is_distributed(X):
+            raise ValueError(
+                "multi_class='crammer_singer' takes rows in memory, got a Dask collection; set "
+                "multi_class='ovr' or 'ovo', or pass X.compute()"
+            )
         if self._is_direct:
             return direct_operator(kernel, X, self.fit_intercept, self.cache_size)
         return super()._operator(kernel, X, copies)
@@ -317,13 +348,29 @@ default="auto"
         intercept = np.zeros(coefficients.shape[1]) + [solution.bias for solution in solutions]
         attributes = expansion_attributes(plan, coefficients, intercept, plan.extras["constant"])
         attributes["class_weight_"] = data.class_weight
+        attributes["_bound"] = self._bound_on_coefficients(layout, data)
         attributes |= self._kept_for_warm_start(plan, solutions) | summary_attributes(solutions)
         if layout.is_direct:  # a bias that is shrunk is the only one that is best
             attributes["bias_interval_"] = np.repeat(attributes["intercept_"][:, None], 2, axis=1)
         return attributes
 
+    def _bound_on_coefficients(self, layout: Layout, data: TrainingData) -> float:
+        """What no entry of ``dual_coef_`` exceeds; two classes trained directly subtract theirs."""
+        largest = float(self.C * data.weights.max())
+        return 2.0 * largest if layout.is_direct and layout.is_binary else largest
+
+    @lazy_on_dask
     def predict(self, X: Any) -> np.ndarray:
-        """The class of each row of `X`."""
+        """The class of each row of `X`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         winners = self._winners(self._decisions(X))
@@ -335,8 +382,18 @@ default="auto"
         return self._layout.vote(decisions)
 
     @available_if(lambda self: self.probability)
+    @lazy_on_dask
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class; needs ``probability=True``."""
+        """Probability of each class; needs ``probability=True``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
         check_is_fitted(self)
         if not hasattr(self, "_probabilities"):
             raise NotFittedError("there are no probabilities after iter_fit or an interrupted fit; call fit")
@@ -344,8 +401,18 @@ default="auto"
         return agreeing(self._probabilities(decisions), self._winners(decisions))
 
     @available_if(lambda self: self.probability)
+    @lazy_on_dask
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithm of `predict_proba`."""
+        """Logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
         return np.log(self.predict_proba(X))
 
     def _after_fit(self, plan: FitPlan) -> None:

@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan
+from adatron.estimators.dask_predict import lazy_on_dask
 from adatron.estimators.machine import bounds_from
 from adatron.estimators.parameters import check_finite_number, check_number
 from adatron.estimators.single import SingleExpansion
@@ -92,6 +93,13 @@ default="rbf"
         ``problem, epoch, seconds, objective, margin, bias, violation`` of every epoch kept; with a bias,
         objective and bias are those of targets moved to the middle of their range.
 
+    References
+    ----------
+    H. Drucker, C. J. C. Burges, L. Kaufman, A. Smola, V. Vapnik, *Support Vector Regression Machines*,
+    Advances in Neural Information Processing Systems 9, 1997.
+
+    A. J. Smola, B. Schölkopf, *A Tutorial on Support Vector Regression*, Statistics and Computing 14, 2004.
+
     Examples
     --------
     >>> import numpy as np
@@ -101,6 +109,8 @@ default="rbf"
     >>> model.converged_, bool(np.abs(model.predict(X) - np.sin(X).ravel()).max() < 0.02)
     (True, True)
     """
+
+    _accepts_dask = True
 
     def __init__(
         self,
@@ -167,11 +177,32 @@ default="rbf"
         """Train epoch by epoch; the estimator can predict after each record.
 
         Leaving the loop early keeps the model as it is. Callbacks are not called: the loop is yours.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Yields
+        ------
+        EpochRecord
+            Number of the epoch, objective, margin, bias, violation and seconds of one problem.
         """
         yield from self._iter_fit(X, y, sample_weight)
 
+    @lazy_on_dask
     def predict(self, X: Any) -> np.ndarray:
-        """The target of each row of `X`."""
+        """The target of each row of `X`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         return self._outputs(X)
 
     def _check_parameters(self) -> None:
@@ -197,4 +228,6 @@ default="rbf"
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         above, below = solutions[0].alpha.reshape(2, -1)
-        return self._expanded(plan, solutions, above - below, shift=self._centre(plan.extras["data"]))
+        data: WeightedRows = plan.extras["data"]
+        attributes = self._expanded(plan, solutions, above - below, shift=self._centre(data))
+        return attributes | {"_bound": float(self.C * data.weights.max())}

@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from adatron.estimators.inputs import check_labels, check_sample_weight, check_targets, check_training_X
 from adatron.estimators.kernel_choice import check_precomputed, is_precomputed
+from adatron.operators import MANY_ROWS, is_distributed, kept_rows
 
 __all__ = ["TrainingData", "WeightedRows", "classification_data", "weighted_rows"]
 
@@ -71,7 +72,11 @@ def weighted_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, has_tar
 
 def _taking_part(estimator: Any, X: Any, rows: np.ndarray) -> Any:
     """The rows of X, or of both sides of a kernel matrix."""
-    return check_precomputed(X)[np.ix_(rows, rows)] if is_precomputed(estimator.kernel) else X[rows]
+    if is_precomputed(estimator.kernel):
+        return check_precomputed(X)[np.ix_(rows, rows)]
+    if is_distributed(X):
+        return kept_rows(X, rows)
+    return X if len(rows) == X.shape[0] > MANY_ROWS else X[rows]  # no second copy of many rows
 
 
 def _check_class_weight(

@@ -13,7 +13,27 @@ __all__ = ["Kernel", "Power", "Product", "Sum", "Traits", "inner_products", "squ
 
 @dataclass(frozen=True)
 class Traits:
-    """What is known about every value of a kernel; ``False`` means "not known to hold"."""
+    """What is known about every value of a kernel; ``False`` means "not known to hold".
+
+    Parameters
+    ----------
+    psd : bool, default=False
+        Every kernel matrix is positive semi-definite.
+    nonnegative : bool, default=False
+        No value is negative.
+    unit_diagonal : bool, default=False
+        ``k(x, x) = 1``.
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
+
+    Examples
+    --------
+    >>> from adatron.kernels import Gaussian
+    >>> Gaussian().traits
+    Traits(psd=True, nonnegative=True, unit_diagonal=True)
+    """
 
     psd: bool = False
     nonnegative: bool = False
@@ -23,25 +43,54 @@ class Traits:
 class Kernel:
     """Base class of kernels; combine them with ``+``, ``*`` and ``**``.
 
+    Attributes
+    ----------
+    traits : Traits
+        What is known about every value of the kernel.
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, section 13.1.
+
     Examples
     --------
     >>> import numpy as np
-    >>> from adatron.kernels import Gaussian, Linear
+    >>> from adatron.kernels import Gaussian, Kernel, Linear
     >>> k = Gaussian(gamma=0.5) + Linear() ** 2
     >>> k(np.eye(2), np.eye(2)).round(3)
     array([[2.   , 0.368],
            [0.368, 2.   ]])
-    >>> k.traits.psd
-    True
+    >>> isinstance(k, Kernel), k.traits.psd
+    (True, True)
     """
 
     traits: Traits = Traits()
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """The values ``k(x, z)`` of all pairs of rows.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n, d)
+        Z : ndarray or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+        """
         raise NotImplementedError
 
     def diagonal(self, X: Any) -> np.ndarray:
-        """The values ``k(x, x)``, one for each row of `X`."""
+        """The values ``k(x, x)``, one for each row of `X`.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         raise NotImplementedError
 
     def __add__(self, other: Kernel) -> Sum:
@@ -62,7 +111,22 @@ def _as_kernel(value: Any) -> Kernel:
 
 @dataclass(frozen=True)
 class Sum(Kernel):
-    """``k(x, z) = left(x, z) + right(x, z)``."""
+    """``k(x, z) = left(x, z) + right(x, z)``.
+
+    Parameters
+    ----------
+    left, right : Kernel
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, section 13.1.
+
+    Examples
+    --------
+    >>> from adatron.kernels import Gaussian, Linear
+    >>> Gaussian() + Linear()
+    Sum(left=Gaussian(gamma=1.0), right=Linear())
+    """
 
     left: Kernel
     right: Kernel
@@ -81,7 +145,22 @@ class Sum(Kernel):
 
 @dataclass(frozen=True)
 class Product(Kernel):
-    """``k(x, z) = left(x, z) · right(x, z)``."""
+    """``k(x, z) = left(x, z) · right(x, z)``.
+
+    Parameters
+    ----------
+    left, right : Kernel
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, section 13.1.
+
+    Examples
+    --------
+    >>> from adatron.kernels import Gaussian, Linear
+    >>> Gaussian() * Linear()
+    Product(left=Gaussian(gamma=1.0), right=Linear())
+    """
 
     left: Kernel
     right: Kernel
@@ -100,7 +179,28 @@ class Product(Kernel):
 
 @dataclass(frozen=True)
 class Power(Kernel):
-    """``k(x, z) = base(x, z) ** exponent`` for a whole number of at least 1."""
+    """``k(x, z) = base(x, z) ** exponent`` for a whole number of at least 1.
+
+    Parameters
+    ----------
+    base : Kernel
+    exponent : int
+        At least 1.
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, section 13.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import Linear
+    >>> k = Linear() ** 2
+    >>> k
+    Power(base=Linear(), exponent=2)
+    >>> k.diagonal(np.array([[3.0]]))
+    array([81.])
+    """
 
     base: Kernel
     exponent: int

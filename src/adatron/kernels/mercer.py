@@ -22,6 +22,22 @@ def smallest_eigenvalue(kernel: Kernel, X: Any, *, n_samples: int = 500, random_
     A clearly negative value proves that the kernel is not positive semi-definite; the reverse
     does not hold, since a sample can miss the direction of negative curvature.
 
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or CSR matrix, shape (m, d)
+    n_samples : int, default=500
+    random_state : int, default=0
+        Draws the rows.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    J. Mercer, *Functions of positive and negative type*, Philosophical Transactions A 209, 1909.
+
     Examples
     --------
     >>> import numpy as np
@@ -40,7 +56,27 @@ def smallest_eigenvalue(kernel: Kernel, X: Any, *, n_samples: int = 500, random_
 
 
 def is_indefinite(gram: np.ndarray) -> bool:
-    """Whether a symmetric matrix has an eigenvalue that is negative beyond rounding."""
+    """Whether a symmetric matrix has an eigenvalue that is negative beyond rounding.
+
+    Parameters
+    ----------
+    gram : array of shape (m, m)
+
+    Returns
+    -------
+    bool
+
+    References
+    ----------
+    J. Mercer, *Functions of positive and negative type*, Philosophical Transactions A 209, 1909.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import is_indefinite
+    >>> is_indefinite(np.eye(2)), is_indefinite(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    (False, True)
+    """
     eigenvalues = np.linalg.eigvalsh(gram)
     return bool(eigenvalues[0] < -_ROUNDING * np.abs(eigenvalues).max())
 

@@ -28,7 +28,19 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """``k(x, z) = ⟨x, z⟩``."""
+    """``k(x, z) = ⟨x, z⟩``.
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import Linear
+    >>> Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 1.0]]))
+    array([[5.]])
+    """
 
     traits = Traits(psd=True)
 
@@ -41,7 +53,24 @@ class Linear(Kernel):
 
 @dataclass(frozen=True)
 class Constant(Kernel):
-    """``k(x, z) = value``; added to another kernel, it takes the place of a bias."""
+    """``k(x, z) = value``; added to another kernel, it takes the place of a bias.
+
+    Parameters
+    ----------
+    value : float, default=1.0
+        Above 0.
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import Constant, Gaussian
+    >>> (Gaussian() + Constant(2.0)).diagonal(np.zeros((1, 3)))
+    array([3.])
+    """
 
     value: float = 1.0
     traits = Traits(psd=True, nonnegative=True)
@@ -60,6 +89,15 @@ class Constant(Kernel):
 class Gaussian(Kernel):
     """``k(x, z) = exp(−gamma |x − z|²)``; ``gamma = 1/(2σ²)``.
 
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Above 0.
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
+
     Examples
     --------
     >>> from adatron.kernels import Gaussian
@@ -75,7 +113,18 @@ class Gaussian(Kernel):
 
     @classmethod
     def of_width(cls, sigma: float) -> Gaussian:
-        """The Gaussian of width σ, as the documents write it."""
+        """The Gaussian of width σ, as the documents write it.
+
+        Parameters
+        ----------
+        sigma : float
+            Above 0.
+
+        Returns
+        -------
+        Gaussian
+            With ``gamma = 1/(2σ²)``.
+        """
         check_positive("sigma", sigma)
         if 2.0 * sigma * sigma < np.finfo(float).tiny:
             raise ValueError(f"sigma={sigma!r} is too small: gamma = 1/(2σ²) overflows")
@@ -100,7 +149,24 @@ class Gaussian(Kernel):
 
 @dataclass(frozen=True)
 class Laplacian(Kernel):
-    """``k(x, z) = exp(−gamma |x − z|₁)``."""
+    """``k(x, z) = exp(−gamma |x − z|₁)``.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Above 0.
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import Laplacian
+    >>> Laplacian(0.5)(np.array([[0.0, 0.0]]), np.array([[1.0, 1.0]])).round(3)
+    array([[0.368]])
+    """
 
     gamma: float = 1.0
     traits = Traits(psd=True, nonnegative=True, unit_diagonal=True)
@@ -119,7 +185,27 @@ class Laplacian(Kernel):
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """``k(x, z) = (gamma ⟨x, z⟩ + coef0) ** degree``; the documents' has gamma = coef0 = 1."""
+    """``k(x, z) = (gamma ⟨x, z⟩ + coef0) ** degree``; the documents' has gamma = coef0 = 1.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        At least 1.
+    gamma : float, default=1.0
+        Above 0.
+    coef0 : float, default=1.0
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import Polynomial
+    >>> Polynomial(degree=2)(np.array([[1.0]]), np.array([[2.0]]))
+    array([[9.]])
+    """
 
     degree: int = 3
     gamma: float = 1.0
@@ -148,7 +234,24 @@ class Polynomial(Kernel):
 
 @dataclass(frozen=True)
 class Sigmoid(Kernel):
-    """``k(x, z) = tanh(gamma ⟨x, z⟩ + coef0)``; not positive semi-definite in general."""
+    """``k(x, z) = tanh(gamma ⟨x, z⟩ + coef0)``; not positive semi-definite in general.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Above 0.
+    coef0 : float, default=0.0
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
+
+    Examples
+    --------
+    >>> from adatron.kernels import Sigmoid
+    >>> Sigmoid().traits.psd
+    False
+    """
 
     gamma: float = 1.0
     coef0: float = 0.0
@@ -166,7 +269,19 @@ class Sigmoid(Kernel):
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """The rows of `X` are rows of the kernel matrix already; `Z` only counts its columns."""
+    """The rows of `X` are rows of the kernel matrix already; `Z` only counts its columns.
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import Precomputed
+    >>> Precomputed().diagonal(np.array([[2.0, 1.0], [1.0, 3.0]]))
+    array([2., 3.])
+    """
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         return X.toarray() if sparse.issparse(X) else np.asarray(X)
@@ -177,7 +292,31 @@ class Precomputed(Kernel):
 
 @dataclass(frozen=True)
 class CallableKernel(Kernel):
-    """A function ``function(X, Z)`` that returns the matrix of kernel values."""
+    """A function ``function(X, Z)`` that returns the matrix of kernel values.
+
+    Parameters
+    ----------
+    function : callable
+        Of two matrices of rows; returns an array with a row for each of the first, a column for each of
+        the second.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the function.
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import CallableKernel
+    >>> cosine = CallableKernel(lambda X, Z: np.cos(X - Z.T))
+    >>> cosine(np.array([[0.0]]), np.array([[0.0]]))
+    array([[1.]])
+    """
 
     function: Callable[[Any, Any], Any]
 

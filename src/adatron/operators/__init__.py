@@ -13,26 +13,25 @@ array([1., 1., 1.])
 Every operator answers the same four methods (`GramOperator`), so solvers do not know which one they have.
 """
 
+from adatron.operators.approximate import MANY_ROWS, TO_WHITEN, low_rank_gram
 from adatron.operators.blocked import BlockedGram
 from adatron.operators.choose import Choice, choose_operator, choose_rows
 from adatron.operators.dense import DenseGram
 from adatron.operators.distances import GaussianFamily
 from adatron.operators.expand import expand
+from adatron.operators.factor_store import blocks_of_rows, is_on_disk
 from adatron.operators.lazy import LazyGram, PartialMatrix, row_of
-from adatron.operators.low_rank import (
-    LinearGram,
-    LowRankGram,
-    low_rank_gram,
-    nystroem,
-    nystroem_single,
-    pivoted_cholesky,
-)
+from adatron.operators.low_rank import LinearGram, LowRankGram, nystroem, pivoted_cholesky
 from adatron.operators.memory import available_memory
+from adatron.operators.nystroem_single import SingleGram, nystroem_single
 from adatron.operators.protocol import GramOperator, Rows
+from adatron.operators.row_blocks import RowBlocks, by_rows, is_distributed, kept_rows
 from adatron.operators.rows import RowGram
 from adatron.operators.twin import TwinGram, cancel_twins, distinct
 
 __all__ = [
+    "MANY_ROWS",
+    "TO_WHITEN",
     "BlockedGram",
     "Choice",
     "DenseGram",
@@ -42,15 +41,22 @@ __all__ = [
     "LinearGram",
     "LowRankGram",
     "PartialMatrix",
+    "RowBlocks",
     "RowGram",
     "Rows",
+    "SingleGram",
     "TwinGram",
     "available_memory",
+    "blocks_of_rows",
+    "by_rows",
     "cancel_twins",
     "choose_operator",
     "choose_rows",
     "distinct",
     "expand",
+    "is_distributed",
+    "is_on_disk",
+    "kept_rows",
     "low_rank_gram",
     "nystroem",
     "nystroem_single",

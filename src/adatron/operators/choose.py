@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from adatron.kernels import Kernel, Linear, product_form, squared_norms
+from adatron.operators.approximate import fits_single
 from adatron.operators.blocked import BlockedGram
 from adatron.operators.dense import DenseGram
 from adatron.operators.finite import check_finite
@@ -26,7 +27,6 @@ _SINGLE_FROM = 5_000  # points above which float32 rows are used
 _AUTO_AT_MOST = 3 * 2**30  # bytes of kernel values unless the user allows more
 _NARROW_ROWS = 384  # features up to which evaluating a row again costs no more than fresh memory for it
 _NARROW_AT_MOST = 2**29  # bytes kept of them, enough for the rows that are used again and again
-_LARGE = 1e30  # kernel values beyond, or below its inverse, are left to float64
 
 _NARROW = 0.25  # features per row up to which products with X cost less than with the matrix
 _DENSE_AT_MOST = 256 * 2**20  # larger matrices are filled row by row, so limits and Ctrl-C are seen in time
@@ -94,7 +94,7 @@ def choose_rows(
         budget = min(budget, _NARROW_AT_MOST)
     if 8 * m * m <= min(budget, 8 * _WHOLE_UP_TO**2):
         return Choice(LazyGram(kernel, X), f"lazy: the {m} × {m} kernel matrix takes up to {_mb(8 * m * m)}")
-    dtype = np.float64 if precise or m <= _SINGLE_FROM or not _fits_single(kernel, X) else np.float32
+    dtype = np.float64 if precise or m <= _SINGLE_FROM or not fits_single(kernel, X) else np.float32
     gram = RowGram(kernel, X, budget, dtype)
     whole = m * m * gram.dtype.itemsize
     reason = (
@@ -120,12 +120,6 @@ def _check_norms(X: Any) -> None:
         squares = squared_norms(X)
     worst = int(squares.argmax())
     check_finite(squares[[worst], None], np.array([worst]), np.array([worst]))
-
-
-def _fits_single(kernel: Kernel, X: Any) -> bool:
-    """Whether kernel values can neither overflow nor vanish in float32."""
-    diagonal = np.asarray(kernel.diagonal(X))
-    return bool(diagonal.max() < _LARGE and diagonal.min() > 1.0 / _LARGE)
 
 
 def _budget(cache_size: float | str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from adatron.compiled import compiled, compiled_part
 from adatron.kernels import Kernel
@@ -16,6 +17,7 @@ from adatron.operators.tiles import as_dense, usable_form, whole_matrix
 __all__ = ["LazyGram", "PartialMatrix", "row_of"]
 
 _FIRST_ROOM = 64  # rows
+_DENSE_AT_MOST = 2**26  # bytes that sparse rows may take when filled up
 _FUNCTIONS = ("identity", "exp", "power", "tanh")
 
 
@@ -131,7 +133,8 @@ class LazyGram:
         return self._partial
 
     def _prepared(self) -> PartialMatrix:
-        form = usable_form(self.kernel, self.X, np.float64)
+        is_wide = sparse.issparse(self.X) and 8 * self.X.shape[0] * self.X.shape[1] > _DENSE_AT_MOST
+        form = None if is_wide else usable_form(self.kernel, self.X, np.float64)
         if form is None:
             return PartialMatrix.whole(check_finite(whole_matrix(self.kernel, self.X), None, None))
         X = as_dense(self.X)

@@ -9,26 +9,30 @@ Both factors rest on some of the rows, the landmarks L, and extend to any x by `
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from adatron.exceptions import AdatronWarning
 from adatron.kernels import Kernel
+from adatron.operators.factor_store import check_memory, empty_factor
 from adatron.operators.finite import check_finite
 from adatron.operators.protocol import Rows
-from adatron.operators.tiles import tile_evaluator
-from adatron.threads import in_parallel, one_blas_thread, usable_threads
 
-__all__ = ["LinearGram", "LowRankGram", "low_rank_gram", "nystroem", "nystroem_single", "pivoted_cholesky"]
+__all__ = [
+    "FLOOR",
+    "LinearGram",
+    "LowRankGram",
+    "cholesky_projection",
+    "factor_rows",
+    "nystroem",
+    "nystroem_projection",
+    "pivoted_cholesky",
+    "trace_error",
+]
 
 _BLOCK = 4_000_000  # kernel values evaluated at a time
-_MOST_COLUMNS = 2_000  # of a factor that only a tolerance would end
-_ROWS_SINGLE = 1_024  # of a float32 factor built at a time
-_FLOOR_SINGLE = 1e-6
-_FLOOR = 1e-12  # eigenvalues and pivots below this part of the largest are dropped
+FLOOR = 1e-12  # eigenvalues and pivots below this part of the largest are dropped
 
 
 class LowRankGram:
@@ -67,9 +71,16 @@ class LowRankGram:
     def diagonal(self) -> np.ndarray:
         return np.einsum("ij,ij->i", self.factor, self.factor)
 
+    def weights_of(self, V: np.ndarray) -> np.ndarray:
+        """``Zᵀ V`` for `V` of shape (m, B) or (m,)."""
+        return (V.T @ self.factor).T
+
+    def outputs_of(self, W: np.ndarray) -> np.ndarray:
+        """``Z W`` for `W` of shape (r, B) or (r,)."""
+        return (W.T @ self.factor.T).T
+
     def matmul(self, V: np.ndarray) -> np.ndarray:
-        V = np.asarray(V, dtype=self.factor.dtype)
-        return np.asarray(((V.T @ self.factor) @ self.factor.T).T, dtype=np.float64)
+        return self.outputs_of(self.weights_of(V))
 
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
         return self.factor[rows] @ (self.factor if cols is None else self.factor[cols]).T
@@ -90,61 +101,35 @@ class LinearGram(LowRankGram):
         return LinearGram(self.factor[rows])
 
 
-def low_rank_gram(kernel: Kernel, X: Any, rank: float, random_state: Any = None) -> LowRankGram:
-    """Approximate the kernel matrix of the rows of `X`.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X : array or CSR matrix, shape (m, d)
-    rank : int or float
-        An integer is the number of Nyström landmarks; a number below 1 is the relative trace error at
-        which pivoted incomplete Cholesky stops, with 2,000 columns at the latest.
-    random_state : RandomState, optional
-        Draws the landmarks.
-    """
-    m = X.shape[0]
-    if rank < 1.0:
-        return pivoted_cholesky(kernel, X, min(m, _MOST_COLUMNS), tolerance=float(rank))
-    if rank > m:
-        warnings.warn(
-            f"rank={rank} is more than the {m} rows of X, so {m} is used", AdatronWarning, stacklevel=2
-        )
-    landmarks = np.sort((random_state or np.random.RandomState(0)).permutation(m)[: min(int(rank), m)])
-    return nystroem(kernel, X, landmarks)
-
-
 def nystroem(kernel: Kernel, X: Any, landmarks: np.ndarray) -> LowRankGram:
     """The Nyström factor for given landmarks; directions without substance are dropped."""
+    r = len(landmarks)
+    check_memory(5 * 8 * r * r, f"the kernel matrix of rank={r} landmarks", "lower rank")
     L = X[landmarks]
+    projection = nystroem_projection(kernel, L, landmarks)
+    factor = factor_rows(X, kernel, L, projection, landmarks)
+    return LowRankGram(factor, landmarks, projection, trace_error(kernel, X, factor))
+
+
+def nystroem_projection(
+    kernel: Kernel, L: Any, landmarks: np.ndarray | None, floor: float = FLOOR
+) -> np.ndarray:
+    """P of the rows L: ``z(x) = k(x, L) P``."""
     eigenvalues, vectors = np.linalg.eigh(check_finite(kernel(L, L), landmarks, landmarks))
-    kept = eigenvalues > _FLOOR * eigenvalues[-1]
-    projection = vectors[:, kept] / np.sqrt(eigenvalues[kept])
-    factor = np.empty((X.shape[0], projection.shape[1]))
-    step = max(1, _BLOCK // len(landmarks))
+    kept = eigenvalues > floor * eigenvalues[-1]
+    return vectors[:, kept] / np.sqrt(eigenvalues[kept])
+
+
+def factor_rows(
+    X: Any, kernel: Kernel, L: Any, projection: np.ndarray, landmarks: np.ndarray, offset: int = 0
+) -> np.ndarray:
+    """``k(X, L) P``, some rows at a time; `offset` is the number of the first row in messages."""
+    factor = empty_factor((X.shape[0], projection.shape[1]), np.float64)
+    step = max(1, _BLOCK // max(1, len(landmarks)))
     for start in range(0, len(factor), step):
         rows = np.arange(start, min(start + step, len(factor)))
-        factor[rows] = check_finite(kernel(X[rows], L), rows, landmarks) @ projection
-    return LowRankGram(factor, landmarks, projection, _trace_error(kernel, X, factor))
-
-
-def nystroem_single(kernel: Kernel, X: Any, landmarks: np.ndarray) -> LowRankGram:
-    """The Nyström factor in float32, built on all threads: half the memory, for many rows."""
-    L = X[landmarks]
-    with one_blas_thread():
-        eigenvalues, vectors = np.linalg.eigh(kernel(L, L))
-        kept = eigenvalues > _FLOOR_SINGLE * eigenvalues[-1]
-        projection = vectors[:, kept] / np.sqrt(eigenvalues[kept])
-        small = projection.astype(np.float32)
-        factor = np.empty((X.shape[0], small.shape[1]), dtype=np.float32)
-        tiles = tile_evaluator(kernel, L, np.float32)
-
-        def work(start: int) -> None:
-            rows = tiles.values(X[start : start + _ROWS_SINGLE])
-            np.matmul(rows, small, out=factor[start : start + _ROWS_SINGLE])
-
-        in_parallel(work, range(0, X.shape[0], _ROWS_SINGLE), usable_threads())
-    return LowRankGram(factor, landmarks, projection, _trace_error(kernel, X, factor))
+        factor[rows] = check_finite(kernel(X[rows], L), rows + offset, landmarks) @ projection
+    return factor
 
 
 def pivoted_cholesky(kernel: Kernel, X: Any, rank: int, tolerance: float = 0.0) -> LowRankGram:
@@ -154,9 +139,11 @@ def pivoted_cholesky(kernel: Kernel, X: Any, rank: int, tolerance: float = 0.0) 
     factor, pivots = np.empty((X.shape[0], min(rank, 64))), []
     for j in range(rank):
         pivot = int(error.argmax())
-        if error.sum() <= tolerance * trace or error[pivot] <= _FLOOR * trace / len(error):
+        if error.sum() <= tolerance * trace or error[pivot] <= FLOOR * trace / len(error):
             break
         if j == factor.shape[1]:
+            fix = "give a number of landmarks as rank, or a larger error"
+            check_memory(2 * factor.nbytes, f"a factor with the trace error rank={tolerance:g}", fix)
             factor = np.concatenate([factor, np.empty_like(factor)], axis=1)
         column = check_finite(kernel(X, X[[pivot]]), None, np.array([pivot]))[:, 0]
         column = column - factor[:, :j] @ factor[pivot, :j]
@@ -169,7 +156,18 @@ def pivoted_cholesky(kernel: Kernel, X: Any, rank: int, tolerance: float = 0.0) 
     return LowRankGram(factor, np.array(pivots), projection, float(error.sum() / trace))
 
 
-def _trace_error(kernel: Kernel, X: Any, factor: np.ndarray) -> float:
+def cholesky_projection(kernel: Kernel, L: Any) -> np.ndarray:
+    """P of the pivots L in the order they were found: ``z(x) = k(x, L) P`` is the row of x in the factor."""
+    K, error = np.asarray(kernel(L, L)), np.array(kernel.diagonal(L), dtype=np.float64)
+    factor = np.zeros_like(K)
+    for j in range(len(K)):
+        factor[j:, j] = (K[j:, j] - factor[j:, :j] @ factor[j, :j]) / np.sqrt(error[j])
+        error[j:] = np.maximum(error[j:] - factor[j:, j] ** 2, 0.0)
+    return solve_triangular(factor, np.eye(len(K)), lower=True).T
+
+
+def trace_error(kernel: Kernel, X: Any, factor: np.ndarray) -> float:
+    """``trace(K − Z Zᵀ) / trace(K)``."""
     diagonal = kernel.diagonal(X)
     squares = np.einsum("ij,ij->i", factor, factor)
     return max(float(1.0 - squares.sum(dtype=np.float64) / diagonal.sum()), 0.0)

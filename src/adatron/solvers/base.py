@@ -77,6 +77,7 @@ def output_sweep(
     Points that stand twice are swept twice, over the rows and outputs (B, n) of the n distinct ones.
     The `coefficients` are y∘α as the sweep finds them.
     """
+    points: Any
     points, copies = distinct(gram)
     factor = getattr(points, "factor", None)
     if factor is None and copies == 1:
@@ -87,14 +88,14 @@ def output_sweep(
         kept = np.ascontiguousarray(f[: points.m].T)
     else:
         folded = coefficients.reshape(copies, points.m, -1, order="C").sum(axis=0)
-        kept = np.ascontiguousarray(folded.T @ factor)
+        kept = np.ascontiguousarray(points.weights_of(folded).T)
     try:
         for copy in range(copies):
             tiles = sweep(points, f.shape[1], pause) if factor is None else _parts(factor, kept, pause)
             for first, rows in tiles:
                 yield copy * points.m + first, rows, kept, factor is not None
     finally:
-        f[...] = np.tile(kept.T if factor is None else factor @ kept.T, (copies, 1))
+        f[...] = np.tile(kept.T if factor is None else points.outputs_of(kept.T), (copies, 1))
 
 
 def _parts(factor: np.ndarray, w: np.ndarray, pause: Pause) -> Iterator[tuple[int, np.ndarray]]:

@@ -13,11 +13,12 @@ The document's own search for λ, a secant, is in `secant_adatron`; it can diver
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from adatron.compiled import compiled
+from adatron.operators import distinct
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause, empty_state_arrays, output_of, output_sweep
 
@@ -108,12 +109,41 @@ def adatron_sweep(
     """One pass over the points that updates α, f and ω in place."""
     diagonal = problem.diagonal
     rates = learning_rates(problem, learning_rate)
+    if hasattr(distinct(problem.gram)[0], "visit"):
+        pause()
+        _visiting_sweep(problem, state, rates)
+        return
     coefficients = problem.y * state.alpha
     for first, rows, outputs, factored in output_sweep(problem.gram, coefficients, state.f, pause):
         _adatron_tile(
             first, rows, factored, problem.y.T, problem.p.T, problem.upper.T, diagonal, rates,
             state.alpha.T, outputs, state.bias, state.omega, state.penalty,
         )  # fmt: skip
+
+
+def _visiting_sweep(problem: DualProblem, state: AdatronState, rates: np.ndarray) -> None:
+    """The same pass over a factor whose rows are elsewhere: ``w = Zᵀ(y∘α)`` and ω visit block after block."""
+    points: Any
+    points, copies = distinct(problem.gram)
+    shape = (copies, points.m, problem.n_columns)
+    alpha, y, p, upper = (a.reshape(shape) for a in (state.alpha, problem.y, problem.p, problem.upper))
+    diagonal, etas = (a.reshape(copies, -1) for a in (problem.diagonal, rates))
+    passes = [((y[c], p[c], upper[c], diagonal[c], etas[c]), alpha[c]) for c in range(copies)]
+    rest = state.omega, state.bias, state.penalty
+    moved, (omega, *_), f = points.visit(_visit, (y * alpha).sum(axis=0), passes, rest)
+    state.alpha[...], state.omega[...] = np.concatenate(moved), omega
+    state.f[...] = np.tile(f, (copies, 1))
+
+
+def _visit(Z: np.ndarray, fixed: Any, alpha: np.ndarray, carried: Any) -> tuple[np.ndarray, Any]:
+    """The pass over one block; what is given may be shared, so copies are changed."""
+    y, p, upper = (np.asfortranarray(array).T for array in fixed[:3])
+    diagonal, rates = (np.array(array) for array in fixed[3:])
+    w, new = np.array(carried[0].T, order="C"), np.array(alpha, order="F")
+    omega, bias, penalty = (np.array(array) for array in carried[1])
+    rows = np.asarray(Z, dtype=np.float64, order="C")
+    _adatron_tile(0, rows, True, y, p, upper, diagonal, rates, new.T, w, bias, omega, penalty)
+    return new, (w.T, (omega, bias, penalty))
 
 
 @compiled

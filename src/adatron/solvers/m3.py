@@ -12,7 +12,7 @@ change again: the start is positive, and a zero (say, of a warm start) that the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -70,13 +70,21 @@ def split_products(problem: DualProblem, alpha: np.ndarray, pause: Pause) -> tup
     points, copies = distinct(problem.gram)
     sides = np.hstack([np.where(positive, alpha, 0.0), np.where(positive, 0.0, alpha)])
     sides = sides.reshape(copies, points.m, -1, order="C").sum(axis=0)
-    above, below = np.empty_like(sides), np.empty_like(sides)
-    for first, block in sweep(points, problem.n_columns, pause):
-        rows = slice(first, first + len(block))
-        above[rows] = np.maximum(block, 0.0) @ sides  # K⁺ times α of each side
-        below[rows] = above[rows] - block @ sides  # K⁻
+    above, below = _split(points, sides, problem.n_columns, pause)  # K⁺ and K⁻ times α of each side
     up, down = np.hsplit(np.tile(above, (copies, 1)), 2)
     up_minus, down_minus = np.hsplit(np.tile(below, (copies, 1)), 2)
     a = np.where(positive, up + down_minus, down + up_minus)
     c = np.where(positive, down + up_minus, up + down_minus)
     return np.asfortranarray(a), np.asfortranarray(np.maximum(c, 0.0))
+
+
+def _split(points: Any, sides: np.ndarray, n_columns: int, pause: Pause) -> tuple[np.ndarray, np.ndarray]:
+    if hasattr(points, "split_matmul"):  # its rows are elsewhere
+        pause()
+        return points.split_matmul(sides)
+    above, below = np.empty_like(sides), np.empty_like(sides)
+    for first, block in sweep(points, n_columns, pause):
+        rows = slice(first, first + len(block))
+        above[rows] = np.maximum(block, 0.0) @ sides
+        below[rows] = above[rows] - block @ sides
+    return above, below

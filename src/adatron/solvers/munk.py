@@ -48,8 +48,8 @@ class Munk:
         for side, own, cross in ((positive, state.above, state.below), (~positive, state.below, state.above)):
             pause()
             new = revive(problem, _half_step(problem, state.alpha, own, cross), own - cross, side)
+            own[...] = problem.gram.matmul(np.where(side, new, 0.0))  # may fail: α is changed after it
             state.alpha[...] = np.where(side, new, state.alpha)
-            own[...] = problem.gram.matmul(np.where(side, state.alpha, 0.0))
             state.f[...] = state.above - state.below
         return state
 

@@ -1,0 +1,150 @@
+"""A tall matrix whose blocks of rows live on the workers of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from adatron.operators.cluster import Cluster
+from adatron.operators.protocol import Rows
+
+__all__ = ["RowBlocks", "by_rows", "is_distributed", "kept_rows", "times_block"]
+
+
+class RowBlocks:
+    """Rows of features, or of a factor, in blocks; results come back in the order of the rows.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    blocks : list of futures
+        Arrays of shape (n_b, width), none of them empty.
+    lengths : sequence of int
+        n_b.
+    width : int
+    partitions : sequence of int
+        The partition of the user's data that a block begins with, for messages.
+    order : array of int, optional
+        Where each row stands in the blocks one after the other, if not in the same place.
+    """
+
+    def __init__(
+        self, cluster: Cluster, blocks: list[Any], lengths: Any, width: int,
+        partitions: Sequence[int], order: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        self.cluster, self.blocks, self.partitions, self.order = cluster, blocks, list(partitions), order
+        self.bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        self.shape = (int(self.bounds[-1]), int(width))
+
+    def parts(self, V: np.ndarray) -> list[np.ndarray]:
+        """The rows of an array on this side, as they belong to the blocks."""
+        if self.order is not None:
+            moved = np.empty_like(V)
+            moved[self.order] = V
+            V = moved
+        pairs = zip(self.bounds[:-1], self.bounds[1:], strict=True)
+        return [np.ascontiguousarray(V[first:last]) for first, last in pairs]
+
+    def joined(self, parts: list[np.ndarray]) -> np.ndarray:
+        """Results of the blocks as one array on this side."""
+        whole = np.concatenate(parts)
+        return whole if self.order is None else whole[self.order]
+
+    def each(self, name: str, function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
+        """Futures of ``function(block, *row)`` for every block, with a row of `columns` each."""
+        return self.cluster.map(name, function, self.blocks, *columns)
+
+    def alike(self, *values: Any) -> list[list[Any]]:
+        """Arguments that are the same for every block, as columns."""
+        return [[value] * len(self.blocks) for value in values]
+
+    def gathered(self, name: str, function: Callable[..., Any], *values: Any) -> list[Any]:
+        """``function(block, *values)`` of every block, on this side."""
+        futures = self.each(name, function, *self.alike(*values))
+        return self.cluster.gather(futures, self.partitions)
+
+    def map_rows(self, function: Callable[..., Any], *values: Any) -> np.ndarray:
+        """``function(rows, *values)``, one result for every row, on this side."""
+        return self.joined(self.gathered("rows", function, *values))
+
+    def mapped(self, name: str, function: Callable[..., Any], width: int, *values: Any) -> RowBlocks:
+        """The matrix of ``function(block, *values)``, which stays on the workers."""
+        return self._like(self.each(name, function, *self.alike(*values)), width)
+
+    def times(self, W: Any) -> np.ndarray:
+        """``M W`` on this side, W an array or a future of one."""
+        return self.map_rows(times_block, W)
+
+    def transposed_times(self, V: np.ndarray) -> Any:
+        """The future of ``Mᵀ V``, summed by a tree."""
+        return self.cluster.total(self.each("transposed", _transposed_times, self.parts(V)))
+
+    def weighted_sum(self, weights: np.ndarray) -> np.ndarray:
+        """``weights @ M`` on this side."""
+        return self.cluster.gather([self.transposed_times(weights)])[0]
+
+    def keep(self, rows: np.ndarray) -> RowBlocks:
+        """Some of the rows, in any order; they stay on the workers."""
+        places = rows if self.order is None else self.order[rows]
+        sorted_places = np.sort(places)
+        order = np.searchsorted(sorted_places, places)
+        new_order = None if len(order) < 2 or (np.diff(order) > 0).all() else order
+        if len(places) == self.shape[0]:
+            return RowBlocks(
+                self.cluster, self.blocks, np.diff(self.bounds), self.shape[1], self.partitions, new_order
+            )
+        used, local = self._located(sorted_places)
+        blocks = self.cluster.map("keep", _take, [self.blocks[b] for b in used], local)
+        lengths, partitions = [len(part) for part in local], [self.partitions[b] for b in used]
+        return RowBlocks(self.cluster, blocks, lengths, self.shape[1], partitions, new_order)
+
+    def __getitem__(self, rows: Rows) -> np.ndarray:
+        """Some of the rows, on this side."""
+        rows = np.arange(self.shape[0])[rows]
+        if len(rows) == 0:
+            return np.empty((0, self.shape[1]))
+        places = rows if self.order is None else self.order[rows]
+        distinct, back = np.unique(places, return_inverse=True)
+        used, local = self._located(distinct)
+        futures = self.cluster.map("fetch", _take, [self.blocks[b] for b in used], local)
+        return np.concatenate(self.cluster.gather(futures, [self.partitions[b] for b in used]))[back]
+
+    def _located(self, places: np.ndarray) -> tuple[list[int], list[np.ndarray]]:
+        """The blocks that have some places (sorted), and where in them."""
+        owner = np.searchsorted(self.bounds, places, side="right") - 1
+        used = np.unique(owner).tolist()
+        return used, [places[owner == b] - self.bounds[b] for b in used]
+
+    def _like(self, blocks: list[Any], width: int) -> RowBlocks:
+        lengths = np.diff(self.bounds)
+        return RowBlocks(self.cluster, blocks, lengths, width, self.partitions, self.order)
+
+
+def is_distributed(X: Any) -> bool:
+    """Whether rows live on a cluster."""
+    return isinstance(X, RowBlocks)
+
+
+def by_rows(function: Callable[..., np.ndarray], X: Any, *values: Any) -> np.ndarray:
+    """``function(X, *values)``, which has one result for every row of `X`, wherever they are."""
+    return X.map_rows(function, *values) if isinstance(X, RowBlocks) else function(X, *values)
+
+
+def kept_rows(X: Any, rows: np.ndarray) -> Any:
+    """Some of the rows of `X`, where they are."""
+    return X.keep(rows) if isinstance(X, RowBlocks) else X[rows]
+
+
+def times_block(block: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Rows of a block times W, in the precision of the block."""
+    return np.asarray(block @ np.asarray(W, dtype=block.dtype), dtype=np.float64)
+
+
+def _transposed_times(block: np.ndarray, V: np.ndarray) -> np.ndarray:
+    return np.asarray(block.T @ np.asarray(V, dtype=block.dtype), dtype=np.float64)
+
+
+def _take(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return block[rows]

@@ -1,0 +1,55 @@
+"""Small clusters for tests: processes on this machine that listen on 127.0.0.1 only."""
+
+import os
+import signal
+from contextlib import contextmanager
+
+
+@contextmanager
+def local_cluster(n_workers=2, **options):
+    """A client of a new cluster that ends with the context."""
+    from distributed import Client, LocalCluster
+
+    import dask
+
+    settings = {"n_workers": n_workers, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
+    with (
+        dask.config.set({"distributed.worker.memory.terminate": False}),
+        LocalCluster(dashboard_address="127.0.0.1:0", **settings, **options) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def worker_processes(client):
+    """Process numbers of the workers."""
+    return list(client.run(os.getpid, on_error="return").values())
+
+
+def kill_one(client, place=0):
+    """kill -9 to one of the workers."""
+    pids = [pid for pid in worker_processes(client) if isinstance(pid, int)]
+    os.kill(pids[place % len(pids)], signal.SIGKILL)
+
+
+class AfterEpochs:
+    """A callback that calls a function after some epochs."""
+
+    def __init__(self, epochs, function):
+        self.epochs, self.function, self.seen = set(epochs), function, 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context):
+        if context.task_name == "epoch":
+            self.seen += 1
+            if self.seen in self.epochs:
+                self.function()
+        return False

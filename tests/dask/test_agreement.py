@@ -1,0 +1,99 @@
+"""Fits on Dask collections are the fits in memory: same landmarks, same steps, same decisions."""
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from adatron import SVC, SVR, EnsembleSVC, OneClassSVM
+from adatron.datasets import make_waveform
+
+ROWS, NEW = 200, 60
+X, y = make_waveform(ROWS, random_state=0)
+X_new, _ = make_waveform(NEW, random_state=1)
+THREE = np.array(["a", "b", "c"])[np.digitize(X[:, 6], [1.0, 3.0])]
+TARGETS = 0.3 * X[:, 7] + np.sin(X[:, 10])
+LOW = {"rank": 40, "random_state": 0}
+HARD = {"C": np.inf, "fit_intercept": False, "gamma": 1.0}
+
+MODELS = {
+    "multiplicative": (SVC(solver="multiplicative", max_iter=6, **LOW), y),
+    "adatron": (SVC(solver="adatron", max_iter=5, **LOW), y),
+    "auto": (SVC(**LOW), y),
+    "rho": (SVC(solver="rho", max_iter=6, rank=150, random_state=0, **HARD), y),
+    "rho, whole matrix": (SVC(solver="rho", max_iter=6, **HARD), y),
+    "linear": (SVC(kernel="linear", solver="adatron", max_iter=4), y),
+    "trace error": (SVC(rank=0.7, solver="multiplicative", max_iter=4), y),
+    "weights": (SVC(solver="multiplicative", class_weight="balanced", max_iter=6, **LOW), y),
+    "one-vs-one": (SVC(solver="multiplicative", max_iter=4, **LOW), THREE),
+    "one-vs-rest": (SVC(solver="multiplicative", multi_class="ovr", max_iter=4, **LOW), THREE),
+    "m3": (SVC(solver="m3", fit_intercept=False, max_iter=6), y),
+    "munk": (SVC(solver="munk", fit_intercept=False, max_iter=6), y),
+    "whole matrix": (SVC(solver="multiplicative", max_iter=6), y),
+    "svr": (SVR(solver="multiplicative", max_iter=6, **LOW), TARGETS),
+    "svr, sweeps": (SVR(solver="adatron", max_iter=4, **LOW), TARGETS),
+    "svr, m3": (SVR(solver="m3", fit_intercept=False, max_iter=5), TARGETS),
+    "one-class": (OneClassSVM(solver="multiplicative", max_iter=4, **LOW), y),
+    "ensemble": (EnsembleSVC(max_iter=6, **LOW), y),
+    "ensemble, bias": (EnsembleSVC(max_iter=6, fit_intercept=True, **LOW), THREE),
+    "ensemble, whole matrix": (EnsembleSVC(max_iter=6), y),
+}
+
+
+def outputs(model, rows):
+    return getattr(model, "decision_function", model.predict)(rows)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", list(MODELS))
+def test_decisions_agree_with_the_fit_in_memory(client, name):
+    model, t = MODELS[name]
+    local = clone(model).fit(X, t)
+    remote = clone(model).fit(da.from_array(X, chunks=(90, 9)), da.from_array(t, chunks=80))
+    np.testing.assert_array_equal(remote.n_iter_, local.n_iter_)
+    expected = outputs(local, X_new)
+    np.testing.assert_allclose(outputs(remote, X_new), expected, atol=1e-5 * np.abs(expected).max(), rtol=0)
+    assert remote.duality_gap_ == pytest.approx(local.duality_gap_, rel=1e-5)
+    np.testing.assert_array_equal(remote.support_, local.support_)
+
+
+def test_a_long_fit_ends_exactly_where_the_fit_in_memory_does(client):
+    model = SVC(tol=1e-6, **LOW)
+    local, remote = clone(model).fit(X, y), clone(model).fit(da.from_array(X, chunks=(100, -1)), y)
+    assert remote.converged_
+    assert remote.finished_exactly_ == local.finished_exactly_
+    expected = local.decision_function(X_new)
+    assert np.abs(remote.decision_function(X_new) - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+def test_an_ensemble_of_many_stages_is_as_good(client):
+    """Rounding grows along the stages, in memory too, so the last of them agree as classifiers only."""
+    model = EnsembleSVC(max_iter=60, **LOW)
+    local, remote = clone(model).fit(X, y), clone(model).fit(da.from_array(X, chunks=(100, -1)), y)
+    assert np.mean(local.predict(X_new) == remote.predict(X_new)) >= 0.9
+    stages = min(len(local.stage_weights_), len(remote.stage_weights_), 20)
+    np.testing.assert_allclose(remote.stage_weights_[:stages], local.stage_weights_[:stages], rtol=1e-6)
+
+
+def test_dataframe_from_parquet_with_weights_and_names(client, tmp_path):
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    weights = np.where(np.arange(ROWS) % 7 == 0, 0.0, 1.0 + np.arange(ROWS) % 3)
+    dd.from_pandas(table.assign(label=y, weight=weights), npartitions=3).to_parquet(tmp_path)
+    stored = dd.read_parquet(tmp_path)
+    model = SVC(solver="multiplicative", max_iter=5, **LOW)
+    with pytest.warns(UserWarning, match="did not converge"):
+        local = clone(model).fit(table, y, weights)
+    with pytest.warns(UserWarning, match="did not converge"):
+        remote = clone(model).fit(stored[list(table.columns)], stored["label"], stored["weight"])
+    assert list(remote.feature_names_in_) == list(table.columns)
+    new = pd.DataFrame(X_new, columns=table.columns)
+    expected = local.decision_function(new)
+    assert np.abs(remote.decision_function(new) - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+def test_probabilities_agree(client):
+    model = SVC(probability=True, solver="multiplicative", tol=0.3, **LOW)
+    local, remote = clone(model).fit(X, y), clone(model).fit(da.from_array(X, chunks=(100, -1)), y)
+    np.testing.assert_allclose(remote.predict_proba(X_new), local.predict_proba(X_new), rtol=1e-4)

@@ -1,0 +1,47 @@
+"""`AutoSVC` on Dask collections: widths looked for on a sample, then all rows on the workers."""
+
+import dask.array as da
+import numpy as np
+import pytest
+
+from adatron import AutoSVC
+from adatron.datasets import make_waveform
+from adatron.selection.auto import auto_search, auto_svc, rows, stages
+
+X, y = make_waveform(400, random_state=0)
+X_new, y_new = make_waveform(1_000, random_state=1)
+
+
+def test_few_rows_are_fetched_and_the_model_is_the_one_in_memory(client):
+    local, remote = AutoSVC().fit(X, y), AutoSVC().fit(da.from_array(X, chunks=(150, -1)), y)
+    assert remote.gamma_ == local.gamma_
+    np.testing.assert_allclose(remote.decision_function(X_new), local.decision_function(X_new), rtol=1e-9)
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """400 rows count as many."""
+    for module in (rows, auto_search):
+        monkeypatch.setattr(module, "MANY", 300)
+    monkeypatch.setattr(auto_svc, "FEW", 200)
+    monkeypatch.setattr(auto_svc, "SAMPLES", (150, 300))
+    monkeypatch.setattr(auto_search, "_RANKS", (10, 40, 40))
+    monkeypatch.setattr(stages, "_MOST_EPOCHS", 5)
+
+
+def test_many_rows_stay_on_the_workers(client, many):
+    local, remote = AutoSVC().fit(X, y), AutoSVC().fit(da.from_array(X, chunks=(150, -1)), y)
+    np.testing.assert_allclose(remote.feature_scale_, local.feature_scale_, rtol=1e-12)
+    assert remote.gamma_ == pytest.approx(local.gamma_, rel=1e-12)
+    np.testing.assert_array_equal(remote.support_, local.support_)  # the same landmarks
+    expected = local.decision_function(X_new)  # from a float32 factor
+    assert np.abs(remote.decision_function(X_new) - expected).max() <= 1e-4 * np.abs(expected).max()
+    assert remote.score(X_new, y_new) == pytest.approx(local.score(X_new, y_new), abs=0.002)
+
+
+def test_very_many_rows_take_the_projection_of_a_sample(client, many, monkeypatch):
+    monkeypatch.setattr(auto_svc, "LARGE", 350)
+    local, remote = AutoSVC().fit(X, y), AutoSVC().fit(da.from_array(X, chunks=(150, -1)), y)
+    assert len(remote.path_) == len(local.path_)
+    assert remote.gamma_ == pytest.approx(local.gamma_, rel=1e-12)
+    assert remote.score(X_new, y_new) == pytest.approx(local.score(X_new, y_new), abs=0.01)

@@ -1,0 +1,203 @@
+"""Workers, schedulers and clients that die in the middle of a fit; faults X1–X5 and X12 of the catalogue."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from contextlib import suppress
+
+import dask.array as da
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import dask
+from adatron import SVC, EnsembleSVC
+from adatron.callbacks import Checkpoint
+from adatron.datasets import make_waveform
+from adatron.exceptions import ClusterError
+from adatron.operators.cluster import Cluster
+from tests.dask.clusters import AfterEpochs, kill_one, local_cluster
+
+X, y = make_waveform(120, random_state=0)
+ROWS = da.from_array(X, chunks=(40, -1))
+
+
+def multiplicative(epochs):
+    return SVC(solver="multiplicative", rank=20, random_state=0, max_iter=epochs)
+
+
+def fitted(model, rows=ROWS):
+    with pytest.warns(ConvergenceWarning):
+        return model.fit(rows, y)
+
+
+@pytest.fixture(scope="module")
+def fragile():
+    """A cluster whose workers may be killed; their nannies start new ones."""
+    with local_cluster() as client:
+        yield client
+
+
+KILLED = {
+    "multiplicative": multiplicative(14),
+    "ensemble": EnsembleSVC(rank=20, random_state=0, max_iter=14),
+    "sweeps": SVC(solver="adatron", rank=20, random_state=0, max_iter=14),
+    "m3": SVC(solver="m3", fit_intercept=False, max_iter=14),
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["multiplicative", *(pytest.param(n, marks=pytest.mark.slow) for n in list(KILLED)[1:])]
+)
+def test_X1_a_worker_killed_in_mid_epoch_five_times(fragile, monkeypatch, name):
+    with fragile.as_current():
+        _check_that_killing_does_not_matter(fragile, monkeypatch, KILLED[name])
+
+
+def _check_that_killing_does_not_matter(client, monkeypatch, model):
+    expected = fitted(model).decision_function(X)
+    gather, seen, killed = Cluster.gather, [0], []
+
+    def kill_then_gather(self, futures, partitions=None):
+        """The tasks of an epoch are on their way when a worker dies."""
+        seen[0] += 1
+        if seen[0] >= 10 and seen[0] % 4 == 2 and len(killed) < 5:
+            killed.append(seen[0])
+            client.wait_for_workers(2, timeout=120)  # one that is only starting has no epoch to be in
+            kill_one(client, len(killed))
+        return gather(self, futures, partitions)
+
+    monkeypatch.setattr(Cluster, "gather", kill_then_gather)
+    found = fitted(model).decision_function(X)
+    assert len(killed) == 5
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_X3_all_workers_lost_then_resumed_on_a_new_cluster(client, tmp_path):
+    expected = fitted(multiplicative(8)).decision_function(X)
+    path = tmp_path / "fit.checkpoint"
+    with local_cluster(n_workers=1) as other, other.as_current(), dask.config.set({"adatron.timeout": 2}):
+        lose_all = AfterEpochs([4], lambda: other.cluster.scale(0))
+        model = multiplicative(8).set_callbacks(Checkpoint(path, every=0), lose_all)
+        began = time.monotonic()
+        with pytest.raises(ClusterError, match=r"no worker for 2 s .adatron\.timeout"):
+            model.fit(ROWS, y)
+        assert time.monotonic() - began < 120
+        assert not hasattr(model, "classes_")
+    with client.as_current():
+        resumed = multiplicative(8).set_callbacks(Checkpoint(path, resume=True))
+        again = fitted(resumed, da.from_array(X, chunks=(70, -1)))  # other partitions, too
+    assert again.n_iter_[0] == 8
+    np.testing.assert_allclose(again.decision_function(X), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_checkpoint_of_other_data_is_refused(client, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    fitted(multiplicative(2).set_callbacks(Checkpoint(path, every=0)))
+    with pytest.raises(ValueError, match="belongs to another fit: X differs"):
+        multiplicative(4).set_callbacks(Checkpoint(path, resume=True)).fit(ROWS + 1.0, y)
+
+
+def _sleepy(block):
+    time.sleep(4.0)
+    return block
+
+
+def test_X12_a_step_that_never_ends_is_given_up(client):
+    slow = ROWS.map_blocks(_sleepy, dtype=float)
+    with (
+        dask.config.set({"adatron.step-timeout": 0.5}),
+        pytest.raises(ClusterError, match=r"one step of the fit has taken more than 0\.5 s"),
+    ):
+        multiplicative(2).fit(slow, y)
+
+
+def _fails(block, block_info=None):
+    if block_info and block_info[0]["chunk-location"][0] == 2:
+        raise OSError("the disk is gone")
+    return block
+
+
+def test_a_partition_that_cannot_be_loaded_is_named(client):
+    with pytest.raises(
+        ClusterError, match="partition 2 of X could not be computed: OSError: the disk is gone"
+    ):
+        multiplicative(2).fit(ROWS.map_blocks(_fails, dtype=float), y)
+
+
+def _ends_its_worker(block, block_info=None):
+    if block_info and block_info[0]["chunk-location"][0] == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+
+@pytest.mark.slow
+def test_X2_a_poison_partition_is_named_after_three_tries(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    with local_cluster() as client, client.as_current():
+        fitted(multiplicative(3).set_callbacks(Checkpoint(path, every=0)))
+        before = path.read_bytes()
+        model = multiplicative(9).set_callbacks(Checkpoint(path, every=0))
+        with pytest.raises(ClusterError, match="partition 1 of X ended every worker"):
+            model.fit(ROWS.map_blocks(_ends_its_worker, dtype=float), y)
+        assert path.read_bytes() == before
+
+
+@pytest.fixture
+def scheduler_process():
+    """A scheduler and a worker in processes of their own."""
+    listening = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+    scheduler = subprocess.Popen(
+        [*listening, "--no-dashboard", "--no-show"], stderr=subprocess.PIPE, text=True
+    )
+    address = next(line for line in scheduler.stderr if "Scheduler at:" in line).split()[-1]
+    options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1"]
+    worker = subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_worker", address, *options])
+    yield scheduler, address
+    for process in (worker, scheduler):
+        with suppress(ProcessLookupError):
+            process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+def test_X4_scheduler_lost(scheduler_process, tmp_path, client):
+    from distributed import Client
+
+    scheduler, address = scheduler_process
+    path = tmp_path / "fit.checkpoint"
+    lost = []
+    lose_it = AfterEpochs([4], lambda: (scheduler.kill(), lost.append(time.monotonic())))
+    with Client(address, set_as_default=False) as other, other.as_current():
+        model = multiplicative(8).set_callbacks(Checkpoint(path, every=0), lose_it)
+        with pytest.raises(ClusterError):
+            model.fit(ROWS, y)
+        assert time.monotonic() - lost[0] < 60
+    with client.as_current():
+        again = fitted(multiplicative(8).set_callbacks(Checkpoint(path, resume=True)))
+        expected = fitted(multiplicative(8)).decision_function(X)
+    np.testing.assert_allclose(again.decision_function(X), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_X5_client_killed(client, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    script = f"""
+        from distributed import Client
+        from adatron.callbacks import Checkpoint
+        from tests.dask.test_worker_faults import ROWS, y, multiplicative
+        with Client({client.scheduler.address!r}):
+            multiplicative(100_000).set_callbacks(Checkpoint({str(path)!r}, every=0)).fit(ROWS, y)
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)])
+    until = time.monotonic() + 120
+    while not path.exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    resumed = multiplicative(100_000).set_callbacks(Checkpoint(path, resume=True)).fit(ROWS, y)
+    expected = multiplicative(100_000).fit(ROWS, y).decision_function(X)
+    np.testing.assert_allclose(resumed.decision_function(X), expected, rtol=1e-9, atol=1e-12)

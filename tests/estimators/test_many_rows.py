@@ -1,0 +1,170 @@
+"""Estimators on many rows, whose number is made small here."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_moons
+
+from adatron import SVC, AutoSVC, EnsembleSVC
+from adatron.estimators import inputs, kernel_choice, scaling, training_data
+from adatron.estimators.scaling import feature_scales
+from adatron.estimators.training_data import classification_data
+from adatron.io import load_model, save_model
+from adatron.operators import approximate, factor_store
+from adatron.selection.auto import auto_search, auto_svc
+
+MODULES = (approximate, inputs, kernel_choice, scaling, training_data)
+
+
+@pytest.fixture(autouse=True)
+def few_are_many(monkeypatch):
+    for module in MODULES:
+        monkeypatch.setattr(module, "MANY_ROWS", 1_000)
+    monkeypatch.setattr(auto_search, "_RANKS", (20, 60, 60))
+    for name, value in (("FEW", 300), ("LARGE", 1_500), ("SAMPLES", (300, 1_200))):
+        monkeypatch.setattr(auto_svc, name, value)
+
+
+@pytest.fixture(scope="module")
+def moons():
+    X, y = make_moons(3_000, noise=0.25, random_state=0)
+    return X[:2_000], y[:2_000], X[2_000:], y[2_000:]
+
+
+@pytest.fixture
+def mapped(moons, tmp_path):
+    """The rows as a float32 file."""
+    np.save(tmp_path / "X.npy", moons[0].astype(np.float32))
+    return np.load(tmp_path / "X.npy", mmap_mode="r")
+
+
+MODELS = [EnsembleSVC(rank=60, random_state=0), SVC(rank=60, random_state=0), AutoSVC()]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_mapped_float32_rows_are_not_copied(model, mapped, moons):
+    data = classification_data(model, mapped, moons[1], None)
+    assert np.shares_memory(data.X, mapped)
+    _, y, X_test, y_test = moons
+    fitted = model.fit(mapped, y)
+    assert fitted.support_vectors_.dtype == np.float64
+    assert fitted.score(X_test, y_test) > 0.92
+    same = model.fit(np.array(mapped), y)
+    np.testing.assert_array_equal(same.decision_function(X_test), fitted.decision_function(X_test))
+    double = model.fit(moons[0], y)
+    assert np.mean(double.predict(X_test) == fitted.predict(X_test)) > 0.99
+
+
+def test_auto_svc_scales_mapped_rows_when_it_reads_them(mapped, moons):
+    rows, samples = AutoSVC()._rows(mapped, moons[1], None)
+    assert np.shares_memory(rows.X.X, mapped)
+    assert [len(sample.task.codes) for sample in samples] == [300, 1_200]
+
+
+def test_an_ensemble_of_many_rows_has_few_stages_and_few_vectors(monkeypatch):
+    X, y = make_classification(3_000, 20, n_informative=10, flip_y=0.1, random_state=0)
+    X, y, X_test, y_test = X[:2_000], y[:2_000], X[2_000:], y[2_000:]
+    white = EnsembleSVC(rank=60, random_state=0).fit(X, y)
+    assert len(white.support_) == len(white.final_svm_.support_) == 60
+    np.testing.assert_array_equal(white.support_vectors_, X[white.support_])
+    last = list(white.staged_decision_function(X_test))[-1]
+    np.testing.assert_allclose(last, white.decision_function(X_test), atol=1e-4)
+    monkeypatch.setattr(approximate, "MANY_ROWS", 10_000)
+    plain = EnsembleSVC(rank=60, random_state=0).fit(X, y)
+    assert len(plain.support_) == 2_000
+    assert white.n_iter_[0] < 0.5 * plain.n_iter_[0]
+    assert white.score(X_test, y_test) > plain.score(X_test, y_test) - 0.005
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_models_of_many_rows_are_saved_and_loaded(model, mapped, moons, tmp_path):
+    save_model(model.fit(mapped, moons[1]), tmp_path / "model.adatron")
+    loaded = load_model(tmp_path / "model.adatron")
+    np.testing.assert_array_equal(loaded.decision_function(moons[2]), model.decision_function(moons[2]))
+
+
+def test_three_classes(moons):
+    X, y, X_test, y_test = moons
+    third, third_test = (np.where(rows[:, 0] > 1.2, 2, labels) for rows, labels in ((X, y), (X_test, y_test)))
+    for model in MODELS:
+        assert model.fit(X, third).score(X_test, third_test) > 0.9
+
+
+def test_a_fit_and_a_constant_in_the_kernel(moons):
+    X, y, X_test, _y_test = moons
+    model = EnsembleSVC(rank=60, fit_intercept=True, random_state=0).fit(X, y)
+    values = np.exp(-model._kernel.gamma * ((X_test[:, None] - model.support_vectors_) ** 2).sum(axis=2))
+    expected = values @ model.dual_coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(model.decision_function(X_test), expected, atol=1e-3)
+    assert model.intercept_[0] != 0.0
+
+
+def test_auto_svc_trains_all_rows_once(moons):
+    X, y, X_test, y_test = moons
+    model = AutoSVC().fit(X, y)
+    levels = [record["level"] for record in model.path_.records]
+    assert levels.count(0) >= 5
+    assert levels.count(1) >= 2
+    assert levels.count(2) == 1
+    assert model.path_.best["level"] == 2
+    assert model.converged_
+    assert len(model.support_) <= 60
+    assert model.score(X_test, y_test) > 0.93
+    p = model.predict_proba(X_test)
+    assert np.mean(p.argmax(axis=1) == y_test) > 0.93
+
+
+def test_auto_svc_draws_the_same_whatever_the_order(moons):
+    X, y, X_test, _ = moons
+    order = np.random.default_rng(0).permutation(len(y))
+    first, second = AutoSVC(random_state=3).fit(X, y), AutoSVC(random_state=3).fit(X[order], y[order])
+    assert second.gamma_ == first.gamma_
+    np.testing.assert_array_equal(np.sort(order[second.support_]), np.sort(first.support_))
+    a, b = (model.decision_function(X_test) for model in (first, second))
+    np.testing.assert_allclose(a, b, atol=0.02 * np.abs(a).max())
+
+
+def test_merged_and_weighted_rows(moons):
+    X, y, X_test, y_test = moons
+    twice = AutoSVC().fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    assert twice.score(X_test, y_test) > 0.93
+    weighted = AutoSVC().fit(X, y, sample_weight=np.where(y == 1, 20.0, 1.0))
+    assert weighted.predict(X_test).mean() > twice.predict(X_test).mean()
+
+
+def test_auto_svc_with_its_factor_on_disk(moons, monkeypatch, tmp_path):
+    X, y, X_test, _ = moons
+    inside = AutoSVC().fit(X, y).decision_function(X_test)
+    monkeypatch.setattr(factor_store, "available_memory", lambda: 250_000)
+    monkeypatch.setattr(factor_store.tempfile, "tempdir", str(tmp_path))
+    np.testing.assert_array_equal(AutoSVC().fit(X, y).decision_function(X_test), inside)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_time_limit_and_progress(moons, capsys):
+    X, y, X_test, y_test = moons
+    with pytest.warns(UserWarning, match="time_limit"):
+        model = AutoSVC(time_limit=1e-3).fit(X, y)
+    assert model.status_ == "time_limit"
+    assert model.score(X_test, y_test) > 0.6
+    AutoSVC(verbose=1).fit(X, y)
+    assert capsys.readouterr().out.count("widths tried") >= 8
+
+
+def test_scales_do_not_depend_on_the_blocks(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(70_000, 3)) * [1.0, 1e3, 0.0] + [0.0, 5.0, 2.0]
+    scales, spread = feature_scales(X, np.ones(len(X)))
+    np.testing.assert_allclose(scales, [*X[:, :2].std(axis=0), 1.0], rtol=1e-12)
+    assert spread == pytest.approx(2.0)
+    one = feature_scales(X[:, 2:] + (np.arange(70_000) == 69_999)[:, None], np.ones(len(X)))[0]
+    assert one[0] == 0.5  # its second value is in the second block
+
+
+@pytest.mark.parametrize("gamma", ["mean", "scale"])
+def test_gamma_does_not_depend_on_the_blocks(moons, monkeypatch, gamma):
+    X, y = moons[:2]
+    monkeypatch.setattr(
+        kernel_choice, "blocks_of_rows", lambda m: (slice(i, i + 300) for i in range(0, m, 300))
+    )
+    in_blocks = EnsembleSVC(rank=20, gamma=gamma).fit(X, y)._kernel.gamma
+    monkeypatch.setattr(kernel_choice, "MANY_ROWS", 10_000)
+    assert in_blocks == pytest.approx(EnsembleSVC(rank=20, gamma=gamma).fit(X, y)._kernel.gamma, rel=1e-12)
