@@ -91,6 +91,14 @@ def test_sparse_and_dense_agree():
     )
 
 
+def test_a_constant_column_of_sparse_rows_is_not_scaled():
+    """Its deviation is 0 but for rounding: 26 times 1/26 is not quite 1."""
+    X = np.column_stack([np.arange(26.0), np.ones(26)])
+    y = np.arange(26) % 2
+    sparse_scale = AutoSVC().fit(sparse.csr_array(X), y).feature_scale_
+    np.testing.assert_allclose(sparse_scale, AutoSVC().fit(X, y).feature_scale_)
+
+
 def test_probabilities_are_calibrated_and_agree_with_predictions(moons):
     X, X_test, y, y_test = moons
     model = AutoSVC().fit(X, y)
@@ -154,7 +162,7 @@ def test_many_rows_take_a_low_rank_kernel(monkeypatch):
 def test_a_sample_is_drawn_before_equal_rows_are_merged():
     """All copies of a row in one sample would make its held-out error flatter narrow kernels."""
     X, y = make_moons(3_200, noise=0.5, random_state=0)
-    rows, sample = AutoSVC()._rows(np.repeat(X, 5, axis=0), np.repeat(y, 5), None)
+    rows, (sample,) = AutoSVC()._rows(np.repeat(X, 5, axis=0), np.repeat(y, 5), None)
     assert (rows.task.weights == 5.0).all()
     assert sample.task.weights.mean() < 1.7
     assert sample.task.weights.sum() == 3_000

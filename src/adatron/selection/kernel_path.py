@@ -37,6 +37,11 @@ class KernelPath:
     columns : list of str
         Keys of the records, in order of appearance.
 
+    References
+    ----------
+    C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998,
+    section 3.4: a path of widths and the criterion by which one is chosen.
+
     Examples
     --------
     >>> from adatron.selection import KernelPath

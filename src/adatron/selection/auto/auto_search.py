@@ -3,29 +3,47 @@
 Few rows: every fold and every width with the whole kernel matrix. More rows: the width is looked for on a
 sample; as it comes out too wide there, the search goes on from it with all rows. Many rows: the same, but
 with a low-rank kernel, whose memory grows with the rows and not with their square; it suits wider kernels.
+Very many rows: the low-rank kernel on a larger sample tells the width, and all rows are trained once with it;
+the factor is whitened, as there are many more rows than columns, so that few epochs suffice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from adatron.kernels import Gaussian
-from adatron.operators import GaussianFamily, available_memory, nystroem_single
-from adatron.selection.auto.rows import Rows
+from adatron.operators import (
+    TO_WHITEN,
+    GaussianFamily,
+    LowRankGram,
+    available_memory,
+    is_distributed,
+    nystroem_single,
+)
+from adatron.selection.auto.rows import FEW, MANY, Rows
 from adatron.selection.auto.stages import StageCurve, Task, TimeIsUp, stage_curve, trained_until
-from adatron.selection.auto.width_search import Choice, WidthSearch
+from adatron.selection.auto.width_search import Choice, SearchLevels, WidthSearch
 from adatron.threads import one_blas_thread
 
-__all__ = ["AutoSearch", "Found"]
+__all__ = ["FEW", "AutoSearch", "Found"]
 
-FEW, MANY = 3_000, 12_000  # rows
+LARGE = 50_000  # rows
+SAMPLES = 3_000, 50_000  # rows that the width is looked for on
 _COLUMNS = 32  # that are trained side by side on all rows, if two folds fit into them
-_RANKS = 200, 1_000  # of the low-rank kernel: the least that is worth it, and that without a time limit
+_RANKS = (
+    200,
+    512,
+    1_000,
+)  # of the low-rank kernel: the least that is worth it, of large factors, of others
+_LARGE_FACTOR = 2**31  # bytes
+_BUILDS = 8.0, 3.0  # of factors of all rows that a search takes, with all of them and with a sample
+_GAIN = 1e-3  # by which the error of very many rows must fall for training to go on
 OUT_OF_TIME = "the search had ended"
 _FLOPS = 30e9  # per second that are counted on when time is limited
 _FOR_SEARCH, _FOR_TRAINING = 0.6, 0.95  # parts of the time limit after which they end
@@ -61,57 +79,121 @@ class AutoSearch:
     """One search, from coarse to fine; `found` is the best model so far."""
 
     def __init__(
-        self, rows: Rows, sample: Rows | None, criterion_of: Callable[[Task], Any], time_limit: float | None,
+        self, rows: Rows, samples: list[Rows], criterion_of: Callable[[Task], Any], time_limit: float | None,
         random_state: np.random.RandomState, after_width: Callable[[AutoSearch], bool], began: float,
     ) -> None:  # fmt: skip
-        self.all, self.sample, self.criterion_of, self.after_width = rows, sample, criterion_of, after_width
+        self.all, self.samples, self.criterion_of, self.after_width = rows, samples, criterion_of, after_width
         self.random_state = random_state
         self.began, self.time_limit = began, time_limit
-        self.searches: list[WidthSearch] = []
+        self.levels = SearchLevels()
         self.found: Found | None = None
         self.is_cut_short = self.is_stopped = False
 
     def run(self) -> Found:
         with one_blas_thread():  # several would mostly wait for one another
-            rows = self.sample or self.all
+            rows = self.samples[0] if self.samples else self.all
             first = self._level(rows, GaussianFamily(rows.X).gram)
-        if self.sample is None or self._is_over(_FOR_SEARCH):
+        if not self.samples or self._is_over(_FOR_SEARCH):
             return first
+        if len(self.samples) > 1:
+            return self._with_a_larger_sample(first, self.samples[1])
         kind = self._kind_of_all()
         if kind is None:
             self.is_cut_short = True
             return first
         octave = first.choice.octave
         rows = self.all.with_folds(kind.n_folds)
-        second = self._level(rows, kind.gram_of, (octave, octave + kind.next_octave))
-        if self.is_cut_short and second.choice.error > _plausible(first):
-            self.found = first
-        return self.found or first
+        return self._unless_worse(self._level(rows, kind.gram_of, (octave, octave + kind.next_octave)), first)
+
+    def _with_a_larger_sample(self, first: Found, sample: Rows) -> Found:
+        """The width by a low-rank kernel of some rows; then that kernel of all rows, once."""
+        rank = self._rank(_BUILDS[1])
+        if rank is None:
+            self.is_cut_short = True
+            return first
+        drawn, octave = self.random_state.permutation(len(sample.task.codes)), first.choice.octave
+        landmarks, chosen = np.sort(drawn[:rank]), np.sort(drawn[: TO_WHITEN * rank])
+
+        def of_sample(gamma: float) -> Any:
+            return nystroem_single(Gaussian(gamma), sample.X, landmarks, chosen)
+
+        choice = self._search(sample.with_folds(2, gain=_GAIN), of_sample, (octave, octave - 1))
+        if self._is_over(_FOR_SEARCH):
+            return self._unless_worse(self._train_best(), first)
+        if is_distributed(self.all.X):
+            of_all = self._on_the_cluster(of_sample, sample, landmarks)
+        else:
+            places, chosen = (self._places_of(sample.data.rows[rows]) for rows in (landmarks, chosen))
+            of_all = lru_cache(1)(lambda gamma: nystroem_single(Gaussian(gamma), self.all.X, places, chosen))
+
+        rows = self.all.with_folds(1, caps=(sample.task.caps[choice.loss],), gain=_GAIN)
+        return self._unless_worse(self._level(rows, of_all, (choice.octave,), is_all=True), first)
+
+    def _on_the_cluster(
+        self, of_sample: Callable[[float], Any], sample: Rows, landmarks: np.ndarray
+    ) -> Callable[[float], Any]:
+        """The factor of rows on a cluster by the projection that the sample gave."""
+        from adatron.operators.dask import dask_projected
+
+        wanted, order = sample.data.rows[landmarks], np.argsort(self.all.data.rows)
+        places = order[np.searchsorted(self.all.data.rows[order], wanted)]
+        L = sample.X[landmarks]
+
+        @lru_cache(1)
+        def of_all(gamma: float) -> Any:
+            return dask_projected(Gaussian(gamma), self.all.X, places, L, of_sample(gamma).projection)
+
+        return of_all
+
+    def _places_of(self, rows: np.ndarray) -> np.ndarray:
+        """Where rows of the user's X are among all; those that were merged with others are not."""
+        return np.flatnonzero(np.isin(self.all.data.rows, rows))
+
+    def _unless_worse(self, found: Found, first: Found) -> Found:
+        """A model whose training was cut short may be worse than that of the sample."""
+        self.found = first if self.is_cut_short and found.choice.error > _plausible(first) else found
+        return self.found
 
     def _kind_of_all(self) -> _Kind | None:
         """How to train on all rows; None if there is no time for it."""
         X, task = self.all.X, self.all.task
         m, d = X.shape
-        if m <= MANY and 8 * m * m <= 0.5 * available_memory():
+        if m <= MANY and not is_distributed(X) and 8 * m * m <= 0.5 * available_memory():
             problems = task.signs.shape[1] * len(task.caps)
             n_folds = max(2, min(task.folds.n_folds, _COLUMNS // problems))
             seconds = 2.0 * m * m * d / _FLOPS
-            return _Kind(n_folds, GaussianFamily(X).gram, 1) if self._has_time_for(seconds) else None
-        rank = _RANKS[1]
-        while not self._has_time_for(2.0 * m * rank * (rank + d) / _FLOPS):
+            has_time = self._has_time_for(_BUILDS[0] * seconds)
+            return _Kind(n_folds, GaussianFamily(X).gram, 1) if has_time else None
+        rank = self._rank(_BUILDS[0])
+        if rank is None:
+            return None
+        landmarks = np.sort(self.random_state.permutation(m)[:rank])
+        return _Kind(2, lambda gamma: _low_rank(Gaussian(gamma), X, landmarks), -1)
+
+    def _rank(self, builds: float) -> int | None:
+        """The rank of a kernel of all rows that can be built so many times; None if there is no time."""
+        m, d = self.all.X.shape
+        rank = _RANKS[2] if 4 * m * _RANKS[2] <= _LARGE_FACTOR else _RANKS[1]
+        while not self._has_time_for(builds * 2.0 * m * rank * (rank + d) / _FLOPS):
             rank //= 2
             if rank < _RANKS[0]:
                 return None
-        landmarks = np.sort(self.random_state.permutation(m)[:rank])
-        return _Kind(2, lambda gamma: nystroem_single(Gaussian(gamma), X, landmarks), -1)
+        return rank
 
     def _has_time_for(self, seconds: float) -> bool:
-        """Whether a kernel that takes so long may be built for some widths."""
-        if self.time_limit is None:
-            return True
-        return 8.0 * seconds < self.time_limit - (monotonic() - self.began)
+        return self.time_limit is None or seconds < self.time_limit - (monotonic() - self.began)
 
-    def _level(self, rows: Rows, gram_of: Callable[[float], Any], *first: tuple[int, ...]) -> Found:
+    def _level(
+        self, rows: Rows, gram_of: Callable[[float], Any], *first: tuple[int, ...], is_all: bool = False
+    ) -> Found:
+        self._search(rows, gram_of, *first, is_all=is_all)
+        self.found = self._train_best()
+        return self.found
+
+    def _search(
+        self, rows: Rows, gram_of: Callable[[float], Any], *first: tuple[int, ...], is_all: bool = False
+    ) -> Choice:
+        """Look for the width, from the `first` ones on unless these are all; how to train is remembered."""
         criterion = self.criterion_of(rows.task)
 
         def curve_of(gamma: float, rival: float) -> StageCurve:
@@ -129,12 +211,16 @@ class AutoSearch:
             choice = search.choose()
             return self._trained(rows, gram_of(choice.gamma), choice)
 
-        search = WidthSearch(rows.spread, curve_of, after_width)
-        self.searches.append(search)
+        search = self.levels.begin(rows.spread, curve_of, after_width)
         self._train_best = train
-        search.run(*first)
-        self.found = train()
-        return self.found
+        if not is_all:
+            return search.run(*first)
+        search.look_at(*first)
+        return search.choose()
+
+    @property
+    def searches(self) -> list[WidthSearch]:
+        return self.levels.searches
 
     @property
     def can_train(self) -> bool:
@@ -156,7 +242,7 @@ class AutoSearch:
         held = task.held
         coefficients, places = task.signs * alpha[:, :k], np.arange(len(f))
         if hasattr(gram, "projection"):
-            coefficients = gram.projection @ (gram.factor.T @ coefficients.astype(np.float32))
+            coefficients = gram.projection @ gram.weights_of(coefficients)
             places = gram.landmarks
         return Found(
             choice, places, coefficients, bias[:k], decisions[held.rows, held.folds], held.codes,
@@ -178,6 +264,14 @@ class AutoSearch:
     def _final_pause(self) -> None:
         if self._is_over(_FOR_TRAINING):
             raise TimeIsUp
+
+
+def _low_rank(kernel: Gaussian, X: Any, landmarks: np.ndarray) -> LowRankGram:
+    if not is_distributed(X):
+        return nystroem_single(kernel, X, landmarks)
+    from adatron.operators.dask import dask_nystroem
+
+    return dask_nystroem(kernel, X, landmarks, single=True)
 
 
 def _plausible(found: Found) -> float:

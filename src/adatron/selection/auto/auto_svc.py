@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
@@ -14,20 +15,29 @@ from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import unfitted_on_error
 from adatron.estimators.callback_bridge import FitTasks
+from adatron.estimators.dask_input import is_dask, on_client
+from adatron.estimators.dask_predict import lazy_on_dask
 from adatron.estimators.expansion import ExpansionClassifier
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.merging import row_sums
 from adatron.estimators.multiclass import Layout
 from adatron.estimators.parameters import as_random_state
 from adatron.estimators.probabilities import ClassProbabilities
-from adatron.estimators.scaling import divided_by
+from adatron.estimators.scaling import divided_by, divided_in_blocks
 from adatron.estimators.training_data import TrainingData, classification_data
 from adatron.exceptions import AdatronWarning
 from adatron.kernels import Gaussian
 from adatron.selection.auto.auto_path import path_of
-from adatron.selection.auto.auto_search import FEW, OUT_OF_TIME, AutoSearch, Found
+from adatron.selection.auto.auto_search import FEW, LARGE, OUT_OF_TIME, SAMPLES, AutoSearch, Found
 from adatron.selection.auto.folds import Folds, check_search, drawn_folds, given_folds, is_number_of_folds
-from adatron.selection.auto.rows import Rows, prepared_rows, sample_of, some_of
+from adatron.selection.auto.rows import (
+    Rows,
+    fetched,
+    in_memory_if_few,
+    prepared_rows,
+    sample_of,
+    some_of,
+)
 from adatron.selection.auto.scoring import score_by
 from adatron.solving import Status, nearest_penalty
 
@@ -41,11 +51,14 @@ class AutoSVC(ExpansionClassifier):
     The kernel's width and the number of training steps, which takes the place of C, are chosen together by
     cross-validation: the folds are trained side by side as columns of one kernel matrix, and every step of
     theirs is a candidate. Only the training data is looked at; the same seed gives the same model whatever
-    `n_jobs`, and whatever the order of the rows (unless `cv` is a splitter).
+    `n_jobs`, and whatever the order of the rows (above 50,000 up to rounding; unless `cv` is a splitter).
 
     Up to 3,000 rows everything is done on all of them; above, the width is first looked for on a sample,
     and with many classes not all folds are used; above 12,000 rows the kernel is replaced by a low-rank
-    approximation. More than two classes are one-vs-rest.
+    approximation. Above 50,000 rows the width is looked for on 50,000 of them, and all are trained once:
+    time and memory grow in proportion to the rows. Above 100,000 rows X is read block by block and not
+    copied if it is float32 or float64 in C order, also when it is a `numpy.memmap`; what does not fit into
+    memory is kept in a temporary file. More than two classes are one-vs-rest.
 
     Parameters
     ----------
@@ -81,6 +94,17 @@ class AutoSVC(ExpansionClassifier):
     status_, converged_ : Status, bool
         Whether the search ended by itself.
 
+    References
+    ----------
+    I. W. Tsang, J. T. Kwok, *Ensembles of Partially Trained SVMs with Multiplicative Updates*, IJCAI 2007
+    (stages of one training in the place of C).
+
+    E. Polak, G. Ribière, *Note sur la convergence de méthodes de directions conjuguées*, Revue française
+    d'informatique et de recherche opérationnelle 3, 1969 (the training steps).
+
+    J. C. Platt, *Probabilistic Outputs for Support Vector Machines and Comparisons to Regularized Likelihood
+    Methods*, Advances in Large Margin Classifiers, MIT Press 1999 (the calibration of probabilities).
+
     Examples
     --------
     >>> from adatron import AutoSVC
@@ -94,6 +118,8 @@ class AutoSVC(ExpansionClassifier):
     kernel = "rbf"  # the only one; not a parameter
     class_weight = None
     _scales_features = True
+    _reads_blocks = True
+    _accepts_dask = True
 
     def __init__(self, *, cv=5, scoring=None, time_limit=None, random_state=None, n_jobs=None, verbose=False):
         self.cv = cv
@@ -120,7 +146,7 @@ class AutoSVC(ExpansionClassifier):
         with unfitted_on_error(self):
             check_search(self)
             began = monotonic()
-            rows, sample = self._rows(X, y, sample_weight)
+            rows, samples = self._rows(X, y, sample_weight)
             tasks = FitTasks(self, X, y, sample_weight, None)
             state = as_random_state(0 if self.random_state is None else self.random_state)
 
@@ -129,10 +155,12 @@ class AutoSVC(ExpansionClassifier):
                 return tasks.round_ended(lambda: self._attributes_of(search))
 
             criterion = self._criterion(rows.data.classes)
-            search = AutoSearch(rows, sample, criterion, self.time_limit, state, after_width, began)
+            search = AutoSearch(rows, samples, criterion, self.time_limit, state, after_width, began)
+            tasks.prepared(search.levels)
             try:
                 search.run()
             except KeyboardInterrupt:
+                tasks.interrupted()
                 search.is_stopped = True
                 if search.can_train:
                     self.__dict__.update(self._attributes_of(search))
@@ -142,30 +170,44 @@ class AutoSVC(ExpansionClassifier):
         self._warn(search)
         return self
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Rows | None]:
-        """All rows, and a sample of them if they are more than a few."""
-        data = classification_data(self, X, y, sample_weight)
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, list[Rows]]:
+        """All rows, and samples of them if they are more than a few."""
+        data = in_memory_if_few(classification_data(self, X, y, sample_weight))
         Layout(len(data.classes), "ovr").check_size(len(data.codes))
         state = as_random_state(0 if self.random_state is None else self.random_state)
-        data, folds = self._folds(data, X, y, state)
+        data, folds, order = self._folds(data, X, y, state)
         merge = self.scoring is None  # scorers know no weights
         rows = prepared_rows(data, folds, merge)
         if len(rows.task.codes) <= FEW:
-            return rows, None
-        places = sample_of(data.codes, state)
-        part = folds.of_rows(places, folds.n_folds)
-        return rows, prepared_rows(some_of(data, places), part, merge, scaling=rows)
+            return rows, []
+        samples = []
+        for size in SAMPLES if len(data.codes) > LARGE else SAMPLES[:1]:
+            places = order[sample_of(data.codes[order], state, size)]
+            part = folds.of_rows(places, folds.n_folds)
+            samples.append(prepared_rows(fetched(data, places), part, merge, scaling=rows))
+        return rows, samples
 
     def _folds(
         self, data: TrainingData, X: Any, y: Any, state: np.random.RandomState
-    ) -> tuple[TrainingData, Folds]:
-        """The rows in an order that does not depend on the one they came in, and their folds."""
+    ) -> tuple[TrainingData, Folds, np.ndarray]:
+        """The rows in an order that does not depend on the one they came in, their folds, and the order.
+
+        Many rows stay in their own order, so that they are not copied; only what is drawn depends on the
+        other one.
+        """
         order = np.lexsort((data.weights, row_sums(data.X), data.codes))
-        ordered = some_of(data, order)
+        is_large = len(order) > LARGE
+        ordered = some_of(replace(data, X=np.empty((len(order), 0))) if is_large else data, order)
         if is_number_of_folds(self.cv):
-            return ordered, drawn_folds(ordered, 5 if self.cv is None else int(self.cv), state)
-        folds = given_folds(data, self.cv, X, y)
-        return ordered, folds.of_rows(order, folds.n_folds)
+            folds = drawn_folds(ordered, 5 if self.cv is None else int(self.cv), state)
+        else:
+            if is_dask(X):  # a splitter needs no more than the number of rows and the classes
+                X, y = np.empty((data.shape[0], 0)), on_client(y)
+            folds = given_folds(data, self.cv, X, y)
+            folds = folds.of_rows(order, folds.n_folds)
+        if not is_large:
+            return ordered, folds, np.arange(len(order))
+        return data, folds.of_rows(np.argsort(order), folds.n_folds), order
 
     def _criterion(self, classes: np.ndarray) -> Any:
         if self.scoring is None:
@@ -190,7 +232,7 @@ class AutoSVC(ExpansionClassifier):
             "best_score_": 1.0 - choice.error,
             "n_iter_": choice.stage,
             "support_": data.rows[places].astype(np.int32),
-            "support_vectors_": data.X[places],
+            "support_vectors_": data.X[places].astype(np.float64, copy=False),
             "n_support_": np.bincount(data.codes[places], minlength=len(data.classes)).astype(np.int32),
             "dual_coef_": np.ascontiguousarray(found.coefficients[order].T),
             "intercept_": found.intercept,
@@ -209,10 +251,11 @@ class AutoSVC(ExpansionClassifier):
 
     def _decisions(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X = divided_by(check_predict_X(self, X), self.feature_scale_)
+        X = divided_in_blocks(check_predict_X(self, X), self.feature_scale_)
         vectors = divided_by(self.support_vectors_, self.feature_scale_)
         return self._expand(X, vectors, self.dual_coef_.T) + self.intercept_
 
+    @lazy_on_dask
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class, calibrated on the held-out decision values of the search.
 
@@ -227,8 +270,18 @@ class AutoSVC(ExpansionClassifier):
         decisions = self._decisions(X)
         return self._probabilities(decisions)
 
+    @lazy_on_dask
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithm of `predict_proba`."""
+        """Logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
         return np.log(self.predict_proba(X))
 
     def _say(self, search: AutoSearch) -> None:

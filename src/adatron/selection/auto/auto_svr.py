@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from time import monotonic, perf_counter
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators import SVR
 from adatron.estimators.base import unfitted_on_error
+from adatron.estimators.callback_bridge import FitTasks
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.merging import row_sums
 from adatron.estimators.parameters import as_random_state
@@ -24,7 +27,7 @@ from adatron.operators.tiles import whole_matrix
 from adatron.selection.auto.folds import check_search, is_number_of_folds
 from adatron.selection.auto.stages import StageCurve
 from adatron.selection.auto.svr_paths import RegressionFolds, SearchClock, given_members, solved
-from adatron.selection.auto.width_search import WidthSearch
+from adatron.selection.auto.width_search import SearchLevels, WidthSearch
 from adatron.selection.kernel_path import KernelPath
 from adatron.solving import Status
 from adatron.threads import one_blas_thread
@@ -37,7 +40,7 @@ _EPSILON, _EPSILONS = 0.1, (0.01, 0.03, 0.3)  # of the search for C and σ; thos
 _PATIENCE = 2  # values of C without gain after which a path ends
 
 
-class AutoSVR(RegressorMixin, BaseEstimator):
+class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """A tuned support vector regression with a Gaussian kernel: no C, ε and σ to choose.
 
     Features are divided by their standard deviations (those with two values by half their distance), the
@@ -69,6 +72,13 @@ class AutoSVR(RegressorMixin, BaseEstimator):
     feature_scale_ : ndarray of shape (n_features,)
     duality_gap_, status_, converged_ : of the final model
 
+    References
+    ----------
+    H. Drucker, C. J. C. Burges, L. Kaufman, A. Smola, V. Vapnik, *Support Vector Regression Machines*,
+    Advances in Neural Information Processing Systems 9, 1997.
+
+    A. J. Smola, B. Schölkopf, *A Tutorial on Support Vector Regression*, Statistics and Computing 14, 2004.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -88,6 +98,7 @@ class AutoSVR(RegressorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AutoSVR:
         """Choose C, ε and the kernel's width, and train.
 
@@ -107,13 +118,35 @@ class AutoSVR(RegressorMixin, BaseEstimator):
             data = weighted_rows(self, X, y, sample_weight, has_targets=True)
             self.feature_scale_, spread = feature_scales(data.X, data.weights)
             self._centre, self._unit = _moments(data)
-            folds = self._folds(data, X, y)
-            with one_blas_thread():
-                clock = SearchClock(began, self.time_limit)
-                search = WidthSearch(spread, lambda gamma, _: self._curve(folds, gamma, clock))
-                search.run()
-                self._choose(search, folds, clock)
+            folds, clock, levels = (
+                self._folds(data, X, y),
+                SearchClock(began, self.time_limit),
+                SearchLevels(),
+            )
+            tasks = FitTasks(self, X, y, sample_weight, None)
+
+            def model_so_far() -> dict[str, Any]:
+                model = copy(self)
+                model._choose(search, folds, clock)
+                model._train(data, began)
+                return {name: value for name, value in vars(model).items() if name != "_skl_callbacks"}
+
+            def after_width() -> None:
+                clock.is_stopped = clock.is_stopped or tasks.round_ended(model_so_far)
+
+            tasks.prepared(levels)
+            search = levels.begin(spread, lambda gamma, _: self._curve(folds, gamma, clock), after_width)
+            try:
+                with one_blas_thread():
+                    search.run()
+                    self._choose(search, folds, clock)
+            except KeyboardInterrupt:
+                tasks.interrupted()
+                raise
             self._train(data, began)
+            if clock.is_stopped:
+                self.status_, self.converged_ = Status.STOPPED, False
+            tasks.ended(model_so_far)
         return self
 
     def _folds(self, data: WeightedRows, X: Any, y: Any) -> RegressionFolds:
@@ -182,7 +215,16 @@ class AutoSVR(RegressorMixin, BaseEstimator):
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The target of each row of `X`."""
+        """The target of each row of `X`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         check_is_fitted(self)
         X = check_predict_X(self, X)
         return self._centre + self._unit * self.svr_.predict(divided_by(X, self.feature_scale_))

@@ -33,12 +33,14 @@ class Folds:
 
     def merged(self, place: np.ndarray) -> Folds:
         """Rows with the same place as one."""
+        if place.max() + 1 == len(place):
+            return self
         training, held = (np.zeros((place.max() + 1, self.n_folds)) for _ in range(2))
         np.add.at(training, place, self.training)
         np.add.at(held, place, self.held)
         return Folds(training, held)
 
-    def of_rows(self, rows: np.ndarray, n_folds: int) -> Folds:
+    def of_rows(self, rows: Any, n_folds: int) -> Folds:
         """The first folds of some rows."""
         return Folds(self.training[rows, :n_folds], self.held[rows, :n_folds])
 

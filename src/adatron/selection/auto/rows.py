@@ -9,15 +9,17 @@ import numpy as np
 
 from adatron.estimators.merging import distinct_rows, merged
 from adatron.estimators.multiclass import Layout
-from adatron.estimators.scaling import divided_by, feature_scales
+from adatron.estimators.scaling import divided_in_blocks, feature_scales
 from adatron.estimators.training_data import TrainingData
+from adatron.operators import is_distributed, kept_rows
 from adatron.selection.auto.folds import Folds
 from adatron.selection.auto.stages import Task
 
-__all__ = ["Rows", "prepared_rows", "sample_of", "some_of"]
+__all__ = ["FEW", "MANY", "Rows", "fetched", "in_memory_if_few", "prepared_rows", "sample_of", "some_of"]
+
+FEW, MANY = 3_000, 12_000  # rows: up to which all is done on all of them, and with the whole kernel matrix
 
 _CAP = 0.3  # of the loss that is tried beside the squared hinge, close to the hinge itself
-_SAMPLE = 3_000
 _RARE = 20  # rows of every class that a sample has at least
 
 
@@ -31,10 +33,10 @@ class Rows:
     scales: np.ndarray  # of the features
     spread: float  # mean squared distance of the scaled rows to their mean
 
-    def with_folds(self, n_folds: int) -> Rows:
-        """The same rows with the first folds only."""
-        everything = np.arange(len(self.task.codes))
-        return replace(self, task=replace(self.task, folds=self.task.folds.of_rows(everything, n_folds)))
+    def with_folds(self, n_folds: int, **changes: Any) -> Rows:
+        """The same rows with the first folds only, and perhaps other changes of the task."""
+        folds = self.task.folds.of_rows(slice(None), n_folds)
+        return replace(self, task=replace(self.task, folds=folds, **changes))
 
 
 def prepared_rows(data: TrainingData, folds: Folds, merge: bool, scaling: Rows | None = None) -> Rows:
@@ -48,10 +50,10 @@ def prepared_rows(data: TrainingData, folds: Folds, merge: bool, scaling: Rows |
     layout = Layout(len(data.classes), "ovr")
     caps = (np.inf, _CAP) if layout.is_binary else (np.inf,)
     task = Task(layout.signs(data.codes), data.codes, folds, data.weights, caps)
-    return Rows(data, divided_by(data.X, scales), task, scales, spread)
+    return Rows(data, divided_in_blocks(data.X, scales), task, scales, spread)
 
 
-def sample_of(codes: np.ndarray, random_state: np.random.RandomState) -> np.ndarray:
+def sample_of(codes: np.ndarray, random_state: np.random.RandomState, size: int) -> np.ndarray:
     """Places of some rows, a few at least of every class, in their order."""
     order = random_state.permutation(len(codes))
     rank_in_class = np.empty(len(codes), dtype=int)
@@ -59,11 +61,22 @@ def sample_of(codes: np.ndarray, random_state: np.random.RandomState) -> np.ndar
         own = order[codes[order] == code]
         rank_in_class[own] = np.arange(len(own))
     rare = rank_in_class < _RARE
-    others = order[~rare[order]][: max(0, _SAMPLE - int(rare.sum()))]
+    others = order[~rare[order]][: max(0, size - int(rare.sum()))]
     return np.sort(np.concatenate([np.flatnonzero(rare), others]))
 
 
 def some_of(data: TrainingData, places: np.ndarray) -> TrainingData:
-    """Some of the rows, in the order given."""
-    parts = ("X", "rows", "codes", "sample_weight", "weights")
-    return replace(data, **{name: getattr(data, name)[places] for name in parts})
+    """Some of the rows, in the order given, where they are."""
+    parts = ("rows", "codes", "sample_weight", "weights")
+    return replace(data, X=kept_rows(data.X, places), **{name: getattr(data, name)[places] for name in parts})
+
+
+def fetched(data: TrainingData, places: np.ndarray) -> TrainingData:
+    """Some of the rows, in memory."""
+    some = some_of(data, places)
+    return replace(some, X=data.X[places]) if is_distributed(data.X) else some
+
+
+def in_memory_if_few(data: TrainingData) -> TrainingData:
+    """The same rows, brought here from a cluster if they are so few that the whole kernel matrix is used."""
+    return replace(data, X=data.X[:]) if is_distributed(data.X) and len(data.codes) <= MANY else data

@@ -44,6 +44,7 @@ class Task:
     folds: Folds
     weights: np.ndarray  # (m,)
     caps: tuple[float, ...] = (np.inf,)
+    gain: float = 0.0  # part of the criterion by which it must fall to count as improved
 
     @cached_property
     def held(self) -> HeldOut:
@@ -101,7 +102,7 @@ def stage_curve(
                 curve.errors[loss].append(float(error))
                 curve.criterion[loss].append(float(value))
         last = now
-        if curve.best < best:
+        if curve.best < (1.0 - task.gain) * best:
             best, best_epoch = curve.best, epoch
         is_over = epoch >= _EPOCHS_AFTER_BEST[0] + (1.0 + _EPOCHS_AFTER_BEST[1]) * best_epoch
         lost = any(epoch >= first and best > part * rival + more for first, part, more in _RACE)
@@ -117,9 +118,10 @@ def trained_until(
     """α (m, B), outputs (m, B) and bias (B,) after `stage` epochs; between two epochs, their mean."""
     before = now = ()
     for epoch, state in enumerate(_epochs(gram, signs, weights, [cap], pause), 1):
-        before, now = now, tuple(array.copy() for array in state[:3])
+        now = state[:3]
         if epoch >= stage:
             break
+        before = tuple(array.copy() for array in now) if epoch + 1 > stage else ()
     if not before or epoch <= stage:
         return now  # type: ignore[return-value]
     return tuple(0.5 * (a + b) for a, b in zip(before, now, strict=True))

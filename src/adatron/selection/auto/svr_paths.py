@@ -42,6 +42,7 @@ class SearchClock:
     began: float
     time_limit: float | None
     has_begun: bool = False  # whether a width was looked at
+    is_stopped: bool = False  # by a callback
 
     @property
     def left(self) -> float | None:
@@ -51,7 +52,7 @@ class SearchClock:
 
     @property
     def is_over(self) -> bool:
-        return self.left == 0.0
+        return self.is_stopped or self.left == 0.0
 
 
 def given_members(data: WeightedRows, cv: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from adatron.selection.auto.stages import StageCurve
 
-__all__ = ["Choice", "WidthSearch"]
+__all__ = ["Choice", "SearchLevels", "WidthSearch"]
 
 _FIRST = (0, 2, -2, 4, -4)  # octaves of γ
 _FARTHEST = 12
@@ -36,6 +36,7 @@ class WidthSearch:
     curve_of: Callable[[float, float], StageCurve]  # of γ, and of the best criterion so far
     after_width: Callable[[], None] = lambda: None
     curves: dict[int, StageCurve] = field(default_factory=dict)
+    known: dict[int, StageCurve] = field(default_factory=dict)  # of a search that was interrupted
 
     def gamma(self, octave: int) -> float:
         return 2.0**octave / self.spread
@@ -44,7 +45,8 @@ class WidthSearch:
         """Evaluate some octaves, unless they are known."""
         for octave in octaves:
             if octave not in self.curves and abs(octave) <= _FARTHEST:
-                self.curves[octave] = self.curve_of(self.gamma(octave), self.best)
+                known = self.known.get(octave)
+                self.curves[octave] = known or self.curve_of(self.gamma(octave), self.best)
                 self.after_width()
 
     @property
@@ -79,3 +81,35 @@ class WidthSearch:
         return Choice(
             octave, curve.gamma, loss, stage, curve.errors[loss][place], curve.criterion[loss][place]
         )
+
+
+class SearchLevels:
+    """The searches of one fit, from coarse to fine; what was judged can be saved and need not be again."""
+
+    def __init__(self) -> None:
+        self.searches: list[WidthSearch] = []
+        self._known: list[dict[int, StageCurve]] = []
+
+    def begin(
+        self, spread: float, curve_of: Callable[[float, float], StageCurve], after_width: Callable[[], None]
+    ) -> WidthSearch:
+        """The search of the next level."""
+        level = len(self.searches)
+        known = self._known[level] if level < len(self._known) else {}
+        search = WidthSearch(spread, curve_of, after_width, known=known)
+        self.searches.append(search)
+        return search
+
+    def saved(self) -> dict[str, Any]:
+        """The curves of all widths that were judged."""
+        return {
+            "levels": [
+                {octave: asdict(curve) for octave, curve in search.curves.items() if not curve.reason}
+                for search in self.searches
+            ]
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self._known = [
+            {octave: StageCurve(**curve) for octave, curve in level.items()} for level in saved["levels"]
+        ]

@@ -62,8 +62,13 @@ def c_path(
     y : array-like of shape (m,)
     Cs : array-like, optional
         Values of C, in any order. Default: 2⁻⁵, 2⁻⁴, …, 2¹⁵; with ``exact=True`` all breakpoints up to 2¹⁵.
-    kernel, gamma, degree, coef0 : as for `SVC`
-        ``gamma="scale"`` is that of all rows, in every fold too.
+    kernel : {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}, Kernel or callable, \
+default="rbf"
+        As for `SVC`.
+    gamma : {"scale", "auto"} or float, default="scale"
+        "scale" is that of all rows, in every fold too.
+    degree : int, default=3
+    coef0 : float, default=0.0
     exact : bool or "auto", default=False
         True follows the exact path, which is piecewise linear in C: two classes, at most 2,000 rows, a
         positive semi-definite kernel. "auto" does so where it is possible. False solves on the grid.
@@ -105,14 +110,16 @@ def c_path(
     ----------
     T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, *The entire regularization path for the support vector
     machine*, JMLR 5, 2004.
+
     T. Evgeniou, M. Pontil, A. Elisseeff, *Leave one out error, stability, and generalization of voting
     combinations of classifiers*, Machine Learning 55, 2004.
+
     I. W. Tsang, J. T. Kwok, *Ensembles of Partially Trained SVMs with Multiplicative Updates*, IJCAI 2007.
 
     Examples
     --------
     >>> from adatron.datasets import load_sonar
-    >>> from adatron.selection.penalty_path.c_path import c_path
+    >>> from adatron.selection import c_path
     >>> X_train, X_test, y_train, y_test = load_sonar(split="half")
     >>> path = c_path(X_train, y_train, [0.5, 2.0, 8.0, 32.0, 128.0], cv=5, random_state=0)
     >>> path

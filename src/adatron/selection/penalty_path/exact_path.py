@@ -47,12 +47,17 @@ def exact_path(
     -------
     ExactPath
 
+    References
+    ----------
+    T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, *The entire regularization path for the support vector
+    machine*, JMLR 5, 2004.
+
     Examples
     --------
     Four points on a line, two of each class. From C = 0.5 on nothing changes: the classes are separated.
 
     >>> import numpy as np
-    >>> from adatron.selection.penalty_path.exact_path import exact_path
+    >>> from adatron.selection import exact_path
     >>> x, y = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> path = exact_path(np.outer(x, x), y)
     >>> path

@@ -49,14 +49,52 @@ def _is_free(side: np.ndarray) -> np.ndarray:
 class ExactPath:
     """All solutions of the soft-margin SVM with bias, for every C from 0 to the end of the path.
 
+    α(C) and b(C) are piecewise linear, so the solutions at the breakpoints tell all others. It is made by
+    `exact_path`.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, m)
+        The kernel matrix.
+    y : ndarray of shape (m,)
+        Labels −1 and +1.
+    w : ndarray of shape (m,)
+        Weights of the points.
+    group : ndarray of shape (m,)
+        Which group of equal points each point belongs to.
+    share : ndarray of shape (m,)
+        Its part of the multiplier of its group.
+    knots : Knots
+        The breakpoints as they were found.
+    complete : bool
+        Whether nothing changes beyond the last breakpoint, so that any larger C can be asked for.
+
     Attributes
     ----------
     C : ndarray of shape (n_breakpoints,)
         Breakpoints, from 0 on. Two may be equal: there the bias jumps, or the multipliers do while the
         decision function stays.
     bias : ndarray of shape (n_breakpoints,)
-    complete : bool
-        Whether nothing changes beyond the last breakpoint, so that any larger C can be asked for.
+    end : float
+        The largest C that can be asked for.
+    elbow_sizes : ndarray of shape (n_breakpoints,)
+        Points on the margin up to each breakpoint.
+
+    References
+    ----------
+    T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, *The entire regularization path for the support vector
+    machine*, JMLR 5, 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.selection import exact_path
+    >>> x, y = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> path = exact_path(np.outer(x, x), y, C_max=0.4)
+    >>> path
+    ExactPath(4 points, 5 breakpoints, up to C=0.4)
+    >>> path.C.round(3).tolist(), path.end
+    ([0.0, 0.083, 0.25, 0.25, 0.4], 0.4)
     """
 
     K: np.ndarray
@@ -90,12 +128,21 @@ class ExactPath:
         return np.array([len(values) for values in self.knots.free])
 
     def alpha_at(self, C: Any) -> np.ndarray:
-        """Multipliers for one C, shape (m,), or for several, shape (n, m).
+        """Multipliers for one C or for several.
+
+        Parameters
+        ----------
+        C : float or array-like of shape (n,)
+            Above 0, up to the end of the path.
+
+        Returns
+        -------
+        ndarray of shape (m,) or (n, m)
 
         Examples
         --------
         >>> import numpy as np
-        >>> from adatron.selection.penalty_path.exact_path import exact_path
+        >>> from adatron.selection import exact_path
         >>> path = exact_path(np.eye(2), np.array([-1.0, 1.0]))
         >>> path.alpha_at([0.25, 4.0])
         array([[0.25, 0.25],
@@ -113,7 +160,17 @@ class ExactPath:
         return alpha[0] if np.ndim(C) == 0 else alpha
 
     def bias_at(self, C: Any) -> Any:
-        """The bias for one C, or for several; the middle where a whole interval is as good."""
+        """The bias for one C, or for several; the middle where a whole interval is as good.
+
+        Parameters
+        ----------
+        C : float or array-like of shape (n,)
+            Above 0, up to the end of the path.
+
+        Returns
+        -------
+        float or ndarray of shape (n,)
+        """
         values = self._checked_C(C)
         k, t = self._located(values)
         bias = self.bias[k] + t * (self.bias[k + 1] - self.bias[k])
@@ -125,11 +182,31 @@ class ExactPath:
         return float(bias[0]) if np.ndim(C) == 0 else bias
 
     def outputs_at(self, C: Any) -> np.ndarray:
-        """``f_i = Σ_j α_j y_j K_ij``, without the bias, shaped as `alpha_at`."""
+        """``f_i = Σ_j α_j y_j K_ij``, without the bias.
+
+        Parameters
+        ----------
+        C : float or array-like of shape (n,)
+            Above 0, up to the end of the path.
+
+        Returns
+        -------
+        ndarray of shape (m,) or (n, m)
+        """
         return (self.alpha_at(C) * self.y) @ self.K
 
     def objective_at(self, C: Any) -> Any:
-        """``Σα − ½ αᵀQα`` for one C, or for several."""
+        """``Σα − ½ αᵀQα`` for one C, or for several.
+
+        Parameters
+        ----------
+        C : float or array-like of shape (n,)
+            Above 0, up to the end of the path.
+
+        Returns
+        -------
+        float or ndarray of shape (n,)
+        """
         alpha = self.alpha_at(C)
         return (alpha - 0.5 * alpha * self.y * self.outputs_at(C)).sum(axis=-1)
 
