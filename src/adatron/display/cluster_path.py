@@ -41,6 +41,11 @@ class ClusterPathDisplay:
     numbers_ : ndarray of Text
         Number of clusters for every ν and σ.
 
+    See Also
+    --------
+    adatron.SupportVectorClustering : chooses from such a path.
+    adatron.estimators.ClusterPath : holds the clusterings.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons
@@ -81,7 +86,12 @@ class ClusterPathDisplay:
         return cls(path).plot(axes=axes)
 
     def plot(self, *, axes: Any = None) -> ClusterPathDisplay:
-        """Draw on `axes`, or on a new figure.
+        """Draw bars and numbers.
+
+        Parameters
+        ----------
+        axes : array of two Axes, optional
+            Default: a new figure.
 
         Returns
         -------

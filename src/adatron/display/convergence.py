@@ -53,6 +53,11 @@ class ConvergenceDisplay:
     lines_ : dict
         The curves of each quantity, one for each problem.
 
+    See Also
+    --------
+    MarginDisplay : shows where a fit ended, for two features.
+    adatron.SVC : keeps the ``history_`` that is drawn.
+
     Notes
     -----
     The curves are the epochs of the algorithm. A fit may end with an exact step to the optimum, so
@@ -102,7 +107,8 @@ class ConvergenceDisplay:
         ----------
         estimator : fitted estimator with ``history_``
             Or a pipeline that ends in one, or a search over one.
-        quantities : str or iterable of {"margin", "bias", "objective", "violation"}
+        quantities : str or iterable of str, default=("margin", "bias", "objective", "violation")
+            What to draw.
         problem : int or iterable of int, optional
             Problems to draw, of a fit that has several (more than two classes); default: all.
         axes : Axes or array of Axes, optional
@@ -141,7 +147,20 @@ class ConvergenceDisplay:
         log_epochs: bool | None = None,
         **line_kw: Any,
     ) -> ConvergenceDisplay:
-        """Draw; the parameters are those of `from_estimator`.
+        """Draw the history.
+
+        Parameters
+        ----------
+        quantities : str or iterable of str, default=("margin", "bias", "objective", "violation")
+            What to draw.
+        problem : int or iterable of int, optional
+            Problems to draw; default: all.
+        axes : Axes or array of Axes, optional
+            One for each quantity; default: a new figure.
+        log_epochs : bool, optional
+            Whether epochs are on a logarithmic scale; default: from 1,000 epochs on.
+        **line_kw
+            Passed on to ``Axes.plot``.
 
         Returns
         -------

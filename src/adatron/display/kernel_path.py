@@ -46,6 +46,12 @@ class KernelPathDisplay:
     failed_ : Line2D or None
         Crosses at the bottom for steps that have no finite criterion.
 
+    See Also
+    --------
+    adatron.selection.sigma_path : makes a path of widths.
+    adatron.selection.c_path : makes a path of penalties.
+    adatron.AutoSVC : keeps the path of its search as ``path_``.
+
     Examples
     --------
     >>> from adatron.datasets import load_sonar
@@ -127,7 +133,19 @@ class KernelPathDisplay:
         log_criterion: bool | None = None,
         **line_kw: Any,
     ) -> KernelPathDisplay:
-        """Draw; the parameters are those of `from_path`.
+        """Draw the path.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Default: a new figure.
+        support_vectors : bool, default=True
+            Whether an axis on the right shows their number, if the path has it.
+        log_criterion : bool, optional
+            Whether the criterion is on a logarithmic scale; default: if it spans a factor of 10 and is not
+            a share (at most 1).
+        **line_kw
+            Passed on to ``Axes.plot`` for the criterion.
 
         Returns
         -------

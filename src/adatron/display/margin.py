@@ -41,9 +41,9 @@ class MarginDisplay:
         Points to draw.
     is_positive : ndarray of bool, shape (n_samples,)
         Whether a point belongs to the second class.
-    class_names : sequence of two str
+    class_names : tuple of two str, default=("-1", "+1")
     support_vectors : ndarray of shape (n_support, 2), optional
-    feature_names : sequence of two str, optional
+    feature_names : tuple of two str, default=("feature 0", "feature 1")
 
     Attributes
     ----------
@@ -53,6 +53,11 @@ class MarginDisplay:
     boundary_, margins_ : contour sets of the lines, None where the grid does not reach that value
     points_ : list of two PathCollections, one for each class
     rings_ : PathCollection of the support vectors, or None
+
+    See Also
+    --------
+    ConvergenceDisplay : shows how a fit came about.
+    sklearn.inspection.DecisionBoundaryDisplay : draws the regions of any classifier or regressor.
 
     Examples
     --------
@@ -128,7 +133,13 @@ class MarginDisplay:
         return display.plot(ax=ax, legend=legend)
 
     def plot(self, *, ax: Axes | None = None, legend: bool = True) -> MarginDisplay:
-        """Draw on `ax`, or on a new figure.
+        """Draw the surface, its lines and the points.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Default: a new figure.
+        legend : bool, default=True
 
         Returns
         -------

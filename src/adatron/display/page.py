@@ -1,0 +1,143 @@
+"""Self-contained HTML pages: light and dark, wide and narrow, on paper; nothing is loaded from anywhere.
+
+Every function escapes the text it is given, and returns a piece of HTML.
+
+Examples
+--------
+>>> from adatron.display.page import paragraph, table
+>>> paragraph("1 < 2")
+'<p>1 &lt; 2</p>'
+>>> table(["σ", "error"], [["1", "7.69 %"]], numeric=[1]).count("<td")
+2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from adatron.display.figures import GRID_STAND_IN, INK_STAND_IN, figure_svg
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "badge",
+    "beside",
+    "code",
+    "definitions",
+    "figure_html",
+    "heading",
+    "items",
+    "page",
+    "paragraph",
+    "table",
+]
+
+_LEAST_SCALE = 0.62  # of a figure: a narrow window scrolls it rather than make it illegible
+
+
+def page(title: str, body: Sequence[str]) -> str:
+    """A whole document around the pieces in `body`."""
+    style = files("adatron.display").joinpath("page.css").read_text(encoding="utf-8")
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{escape(title)}</title>",
+            f"<style>\n{style}</style>",
+            "</head>",
+            "<body>",
+            f"<main>\n<h1>{escape(title)}</h1>",
+            *body,
+            "</main>",
+            "</body>",
+            "</html>",
+            "",
+        ]
+    )
+
+
+def paragraph(text: str, *, kind: str = "") -> str:
+    """A paragraph; `kind` is a class of the style sheet."""
+    return f"<p{_class(kind)}>{escape(text)}</p>"
+
+
+def heading(text: str) -> str:
+    """Of a section."""
+    return f"<h2>{escape(text)}</h2>"
+
+
+def code(text: str) -> str:
+    """Lines to be typed."""
+    return f"<pre><code>{escape(text)}</code></pre>"
+
+
+def items(texts: Sequence[str]) -> str:
+    """A list, each item plain text."""
+    return "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in texts) + "</ul>" if texts else ""
+
+
+def definitions(pairs: Sequence[tuple[str, str]]) -> str:
+    """Names and what they stand for."""
+    return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in pairs) + "</dl>"
+
+
+def badge(text: str, kind: str) -> str:
+    """A short coloured word; `kind` is good, bad or neutral."""
+    return f'<span class="badge {kind}">{escape(text)}</span>'
+
+
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numeric: Sequence[int] = (),
+    wide: Sequence[int] = (),
+    caption: str = "",
+    raw: Sequence[int] = (),
+) -> str:
+    """A table that scrolls by itself when it is too wide.
+
+    Columns `numeric` are set flush right, columns `wide` hold sentences; columns `raw` are pieces of HTML
+    already.
+    """
+    kinds = ["n" if i in numeric else "w" if i in wide else "" for i in range(len(header))]
+    head = "".join(f"<th{_class(kind)}>{escape(text)}</th>" for kind, text in zip(kinds, header, strict=True))
+    body = "\n".join(
+        "<tr>"
+        + "".join(
+            f"<td{_class(kinds[i])}>{cell if i in raw else escape(cell)}</td>" for i, cell in enumerate(row)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    inside = f"{title}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>"
+    return f'<div class="scroll"><table>{inside}</table></div>'
+
+
+def figure_html(figure: Figure | str, caption: str) -> str:
+    """A figure whose ink follows the theme, with its caption; a string is an SVG file."""
+    svg = figure_svg(figure)
+    points = float(svg.partition('width="')[2].partition("pt")[0])
+    svg = svg.replace(INK_STAND_IN, "currentColor").replace(GRID_STAND_IN, "var(--grid)")
+    width = _LEAST_SCALE * points * 96 / 72
+    label = f'role="img" aria-label="{escape(caption, quote=True)}" style="min-width: {width:.0f}px"'
+    svg = svg.replace("<svg ", f"<svg {label} ", 1)
+    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def beside(figures: Sequence[str]) -> str:
+    """Figures in a row where there is room for it."""
+    return f'<div class="beside">{"".join(figures)}</div>' if len(figures) > 1 else "".join(figures)
+
+
+def _class(names: str) -> str:
+    return f' class="{names}"' if names else ""

@@ -1,0 +1,145 @@
+"""What the numbers of a fit mean, in sentences."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from adatron.bounds import compression_bound, support_vector_loo_bound
+from adatron.display.report.story import FitStory
+from adatron.kernels import Gaussian
+
+__all__ = [
+    "amount_words",
+    "bound_words",
+    "certificate_words",
+    "choice_words",
+    "expansion_of",
+    "kernel_width",
+    "rate_words",
+]
+
+_SURE = 1.96  # standard errors on either side: 95 %
+_HARD, _ROUNDING = 1e6, 1e-9  # C and gaps beyond which there is nothing more to tell
+
+
+def rate_words(wrong: int, n: int) -> str:
+    """An error rate with the range that a sample of n rows leaves (Wilson's interval).
+
+    Examples
+    --------
+    >>> from adatron.display.report.words import rate_words
+    >>> rate_words(8, 104)
+    '7.69 % (8 of 104 rows; between 3.9 % and 14.4 % with 95 % confidence)'
+    """
+    share, z = wrong / n, _SURE
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    return (
+        f"{100 * share:.2f} % ({wrong:,} of {n:,} rows; between {100 * low:.1f} % and {100 * high:.1f} % "
+        "with 95 % confidence)"
+    )
+
+
+def amount_words(value: float) -> str:
+    """A number of any size, to read.
+
+    Examples
+    --------
+    >>> from adatron.display.report.words import amount_words
+    >>> amount_words(84240.4), amount_words(0.012349)
+    ('84,240', '0.01235')
+    """
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
+def certificate_words(machine: Any) -> list[str]:
+    """What the duality gap says of this fit."""
+    gap = getattr(machine, "duality_gap_", None)
+    if gap is None:
+        return ["This kind of model solves no optimisation problem, so there is nothing to certify."]
+    sentences = [f"The relative duality gap is {gap:.3g}. {_gap_words(machine, gap)}"]
+    sentences.append(f"The fit ended because {_lower(machine.status_.sentence)}.")
+    if getattr(machine, "finished_exactly_", False):
+        sentences.append(
+            "The last step solved the optimality conditions as linear equations, so the multipliers are "
+            "exact up to rounding."
+        )
+    return sentences
+
+
+def _gap_words(machine: Any, gap: float) -> str:
+    if hasattr(machine, "C_") and not hasattr(machine, "svr_"):
+        nearest = f"C = {machine.C_:.3g}" if machine.C_ < _HARD else "a hard margin"
+        return (
+            f"It is measured against the nearest 2-norm soft-margin machine, that with {nearest}: training "
+            "was stopped where held-out rows were predicted best, not at that optimum."
+        )
+    if hasattr(machine, "stage_weights_"):
+        return "It is that of the last machine of the ensemble, which is stopped early on purpose."
+    most = "rounding" if gap < _ROUNDING else f"{100 * gap:.2g} %"
+    return (
+        f"No other multipliers can improve the objective of the training by more than {most}; the "
+        "number was recomputed from scratch in double precision, by code that no solver shares."
+    )
+
+
+def expansion_of(machine: Any) -> Any:
+    """The machine that holds the support vectors: `machine`, or the one inside it that was chosen."""
+    return getattr(machine, "svr_", machine)
+
+
+def kernel_width(machine: Any) -> tuple[float | None, float | None]:
+    """σ and γ of the kernel; None where it has none."""
+    gamma = getattr(machine, "gamma_", getattr(getattr(machine, "_kernel", None), "gamma", None))
+    if not isinstance(gamma, float) or gamma <= 0.0:
+        return None, None
+    kernel = getattr(expansion_of(machine), "_kernel", None)
+    is_gaussian = kernel is None or isinstance(kernel, Gaussian)
+    return (math.sqrt(0.5 / gamma) if is_gaussian else None), gamma
+
+
+def choice_words(machine: Any) -> str:
+    """What a search has tried and chosen."""
+    tried = machine.path_
+    found = (
+        f"{len(tried)} width{'s were' if len(tried) > 1 else ' was'} tried by cross-validation; "
+        f"σ = {tried.best_sigma:.4g} (of the scaled features) had the lowest {tried.criterion}, "
+        f"{tried.best['criterion']:.4g}."
+    )
+    if hasattr(machine, "svr_"):
+        return (
+            f"{found} With it went C = {machine.C_:.4g} (in deviations of the target) and "
+            f"ε = {amount_words(machine.epsilon_)}; on held-out rows R² was {machine.best_score_:.4f}."
+        )
+    return f"{found} No C was chosen: training stops at the step that predicts held-out rows best."
+
+
+def _lower(sentence: str) -> str:
+    sentence = sentence.rstrip(".")
+    return sentence[:1].lower() + sentence[1:]
+
+
+def bound_words(story: FitStory) -> list[str]:
+    """Bounds on the error that follow from the fit itself; none where their assumptions do not hold."""
+    machine = story.machine
+    is_exact_svm = story.task == "classification" and hasattr(machine, "solver") and machine.converged_
+    if not is_exact_svm:
+        return []
+    n_support, n = len(machine.support_), story.n_train
+    share = support_vector_loo_bound(n_support, n)
+    sentences = [
+        f"Leaving out one training row at a time, at most {100 * share:.1f} % of them would be "
+        f"misclassified: only the {n_support:,} support vectors of {n:,} rows matter to the fit."
+    ]
+    wrong = int(np.sum(story.model.predict(story.X_train) != np.asarray(story.y_train)))
+    bound = compression_bound(n_support, n) if wrong == 0 and n_support else math.inf
+    if bound < 1.0:
+        sentences.append(
+            f"With 95 % confidence the error on new rows is at most {100 * bound:.1f} % (compression bound: "
+            "no training row is misclassified, and the support vectors alone rebuild the model)."
+        )
+    return sentences

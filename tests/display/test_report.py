@@ -1,0 +1,98 @@
+"""The report of a fit: every kind of model, what it says, what it must not do."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from adatron import (
+    SVC,
+    SVR,
+    AutoSVC,
+    EnsembleSVC,
+    KernelPerceptron,
+    OneClassSVM,
+    ParzenClassifier,
+    SupportVectorClustering,
+)
+from adatron.datasets import load_sonar
+from adatron.display.report import FitStory, fit_report
+from adatron.display.report.words import certificate_words, rate_words
+
+
+@pytest.fixture(scope="module")
+def sonar():
+    X_train, X_test, y_train, y_test = load_sonar(split="half")
+    return X_train, y_train, X_test, y_test
+
+
+def told(model, *parts, **options):
+    return fit_report(FitStory("made-up", model, *parts, **options))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SVC(C=10.0), SVC(probability=True), EnsembleSVC(), AutoSVC(), KernelPerceptron(), ParzenClassifier()],
+    ids=lambda model: type(model).__name__,
+)
+def test_classifiers(sonar, model):
+    X_train, y_train, X_test, y_test = sonar
+    model.fit(X_train, y_train)
+    page = told(model, *sonar)
+    wrong = int(np.sum(model.predict(X_test) != y_test))
+    assert f"({wrong} of 104 rows" in page
+    assert "Confusions" in page
+    assert "Receiver operating characteristic" in page
+    assert page.count("<figure>") >= 2
+
+
+@pytest.mark.parametrize("shape", ["ovr", "ovo"])
+def test_several_classes(shape):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    names = np.array(["a<b", "c&d", "e"])[y]
+    model = make_pipeline(StandardScaler(), SVC(decision_function_shape=shape)).fit(X, names)
+    page = told(model, X, names)
+    assert "a&lt;b" in page
+    assert "a<b" not in page
+    assert "no test rows were held out" in page
+
+
+def test_regression_outliers_and_clusters():
+    X, y = load_diabetes(return_X_y=True)
+    model = SVR(C=100.0).fit(X[:300], y[:300])
+    page = told(model, X[:300], y[:300], X[300:], y[300:])
+    assert f"{model.score(X[300:], y[300:]):.4f}" in page
+    assert "outliers" in told(OneClassSVM(nu=0.1).fit(X), X, None)
+    assert "Sizes of the clusters" in told(SupportVectorClustering().fit(X[:50, :2]), X[:50, :2], None)
+
+
+def test_nothing_is_loaded_from_outside(sonar):
+    X_train, y_train, *_ = sonar
+    page = told(SVC().fit(X_train, y_train), *sonar, notes=["<script>alert(1)</script>"])
+    assert "<script" not in page
+    links = re.findall(r'(?:src|href)="([^"]*)"', page)
+    assert all(link.startswith("#") or link.startswith("data:") for link in links)
+
+
+def test_the_certificate_is_in_words(sonar):
+    X_train, y_train, *_ = sonar
+    exact = SVC(C=10.0).fit(X_train, y_train)
+    assert "more than rounding" in certificate_words(exact)[0]
+    early = SVC(C=10.0, solver="adatron", max_iter=3)
+    with pytest.warns(match="did not converge"):
+        early.fit(X_train, y_train)
+    assert f"{early.duality_gap_:.3g}" in certificate_words(early)[0]
+    assert "nothing to certify" in certificate_words(ParzenClassifier().fit(X_train, y_train))[0]
+
+
+def test_bounds_are_told_only_where_they_hold(sonar):
+    X_train, y_train, *_ = sonar
+    assert "Leaving out one training row" in told(SVC(C=10.0).fit(X_train, y_train), *sonar)
+    assert "Leaving out one training row" not in told(AutoSVC().fit(X_train, y_train), *sonar)
+
+
+def test_wilsons_interval():
+    assert rate_words(0, 100) == "0.00 % (0 of 100 rows; between 0.0 % and 3.7 % with 95 % confidence)"
