@@ -1,10 +1,12 @@
 """The command line ``adatron``.
 
-``adatron fit sonar`` trains on a bundled data set, prints how the fit went and draws its
-convergence. Nothing heavy is imported before a command runs, so ``adatron --help`` is quick.
+``adatron fit table.csv`` trains on a table, prints how the fit went, writes the model and a report;
+``adatron predict`` applies the model, ``adatron compare`` puts scikit-learn's machines beside ours. Nothing
+heavy is imported before a command runs, so ``adatron --help`` is quick.
 
-Exit codes: 0; 1 for errors, told in one line (``--debug`` shows the traceback); 2 for wrong usage;
-3 with ``--strict`` when the fit did not converge; 130 after Ctrl-C.
+Exit codes: 0; 1 for errors, told in one line (``--debug`` shows the traceback); 2 for wrong usage; 3 with
+``--strict`` when the fit did not converge; 130 after Ctrl-C and 143 after SIGTERM, with the model so far;
+141 when nobody reads the output any more.
 
 >>> from adatron.cli import main
 >>> main(["--version"])  # doctest: +ELLIPSIS
@@ -23,6 +25,7 @@ from typing import NoReturn
 __all__ = ["main"]
 
 _NEEDED = ("click", "rich")
+_INTERRUPTED = 130
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
@@ -34,7 +37,11 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
             file=sys.stderr,
         )
         sys.exit(1)
-    from adatron.cli.app import app
+    try:
+        from adatron.cli.app import app
 
-    app.main(args=None if args is None else list(args), prog_name="adatron")
-    raise AssertionError("click ends the process")
+        app.main(args=None if args is None else list(args), prog_name="adatron")
+    except KeyboardInterrupt:  # while it was imported
+        print("adatron: interrupted", file=sys.stderr)
+        sys.exit(_INTERRUPTED)
+    raise AssertionError("the group ends the process")

@@ -1,55 +1,125 @@
-"""The group of all commands: how every one of them fails, and with which exit code."""
+"""The group of all commands: how every one of them ends, and with which exit code."""
 
 from __future__ import annotations
 
 import os
 import sys
 import traceback
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import click
 
+from adatron.cli.compare import compare
+from adatron.cli.completion import completion
 from adatron.cli.fit import fit
-from adatron.cli.options import DEBUG, common_options, printable
+from adatron.cli.inspect import inspect
+from adatron.cli.list_datasets import list_datasets
+from adatron.cli.options import DEBUG, common_options
+from adatron.cli.predict import predict
+from adatron.cli.reproduce import reproduce
+from adatron.cli.signals import Ended, Signals, ending_signals
+from adatron.io.printing import printable, printable_path
 
 __all__ = ["app"]
 
-_EXPECTED = (ValueError, OSError, ImportError)  # their message is enough; anything else is a bug of ours
-_INTERRUPTED, _BROKEN_PIPE = 130, 141
+_EXPECTED = (ValueError, OSError, ImportError, MemoryError)  # their message is enough; others are our bugs
+_BROKEN_PIPE = 141
+_HELP_AS_ERROR: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 
 
 class _Commands(click.Group):
     """A group whose commands end in one line instead of a traceback."""
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **options: Any
+    ) -> NoReturn:
+        with ending_signals() as signals:
+            options |= {"standalone_mode": False, "obj": signals}
+            try:
+                code = super().main(args, prog_name or "adatron", **options) or 0
+            except click.ClickException as error:
+                code = _tell_usage(error)
+            except (KeyboardInterrupt, click.Abort):
+                code = _tell_interrupted(signals)
+        sys.exit(code)
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **options)
+        except BrokenPipeError:  # of --help
+            raise click.exceptions.Exit(_leave_quietly()) from None
+
+    def invoke(self, ctx: click.Context) -> int:
         try:
             super().invoke(ctx)
-            sys.stdout.flush()
+            _flush()
+            return 0
         except (click.ClickException, click.exceptions.Exit):
             raise
-        except (KeyboardInterrupt, click.Abort):
-            click.echo("adatron: interrupted", err=True)
-            ctx.exit(_INTERRUPTED)
         except BrokenPipeError:
-            _silence_stdout()
-            ctx.exit(_BROKEN_PIPE)
+            return _leave_quietly()
+        except (KeyboardInterrupt, click.Abort) as error:
+            return _tell_interrupted(ctx.obj, error)
         except Exception as error:
-            _report(error, with_traceback=ctx.meta.get(DEBUG, False))
-            ctx.exit(1)
+            if ctx.obj.received is not None:  # the signal came where it was taken for something else
+                return _tell_interrupted(ctx.obj)
+            return _tell_error(error, with_traceback=ctx.meta.get(DEBUG, False))
 
 
-def _silence_stdout() -> None:
-    """Whoever read our output is gone; the interpreter must not complain when it flushes at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _flush() -> None:
+    """Whoever reads our output may be gone; better to learn that here than at the interpreter's end."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
 
 
-def _report(error: Exception, *, with_traceback: bool) -> None:
+def _leave_quietly() -> int:
+    """The interpreter must not complain when it flushes at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            os.dup2(nowhere, stream.fileno())
+    return _BROKEN_PIPE
+
+
+def _tell_usage(error: click.ClickException) -> int:
+    context = getattr(error, "ctx", None)
+    if context is None or isinstance(error, _HELP_AS_ERROR):
+        error.show()
+        return error.exit_code
+    click.echo(f"{context.get_usage()}\nTry '{context.command_path} --help' for help.\n", err=True)
+    click.echo(f"Error: {printable(error.format_message())}", err=True)
+    return error.exit_code
+
+
+def _tell_interrupted(signals: Signals, error: BaseException | None = None) -> int:
+    if sys.stderr is not None and sys.stderr.isatty():
+        click.echo(err=True)  # the terminal has written ^C
+    what = str(error) if isinstance(error, Ended) else ""
+    click.echo(f"adatron: interrupted{printable(what and f'; {what}')}", err=True)
+    return signals.exit_code
+
+
+def _tell_error(error: Exception, *, with_traceback: bool) -> int:
     if with_traceback:
         traceback.print_exception(error)
-    message = printable(" ".join(str(error).split()) or type(error).__name__)
+    message = _words(error)
     if not isinstance(error, _EXPECTED):
         message = f"internal error: {type(error).__name__}: {message} (--debug shows where; please report it)"
     click.echo(f"adatron: error: {message}", err=True)
+    return 1
+
+
+def _words(error: Exception) -> str:
+    """The message in one line, without the number of an operating system's error."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        has_name = isinstance(error.filename, str | bytes | os.PathLike)  # else the number of an open file
+        where = f"{printable_path(error.filename)}: " if has_name else ""
+        text = where + error.strerror
+    elif isinstance(error, MemoryError):
+        text = f"not enough memory; {text or 'use fewer rows'}"
+    return printable(" ".join(text.split()) or type(error).__name__)
 
 
 @click.group(
@@ -62,4 +132,5 @@ def app() -> None:
     """Support vector machines trained by simple iterative algorithms, each fit with a certificate."""
 
 
-app.add_command(fit)
+for _command in (fit, predict, compare, inspect, reproduce, list_datasets, completion):
+    app.add_command(_command)

@@ -1,77 +1,103 @@
-"""``adatron fit``: train on a data set, say how it went, draw the convergence."""
+"""``adatron fit``: train on a table, say how it went, write the model and a report."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
-from adatron.cli.options import GammaType, PlotPath, PositiveFloat, SolverType, common_options, width_to_gamma
+from adatron.cli.options import (
+    GammaType,
+    OutputPath,
+    PositiveFloat,
+    SolverType,
+    common_options,
+    json_option,
+    may_write,
+    reading_options,
+    width_to_gamma,
+)
+from adatron.cli.signals import Signals
 
 __all__ = ["fit"]
 
-_DEFAULT_PLOT = Path("adatron-convergence.png")
+_MODEL, _REPORT = Path("model.adatron"), Path("report.html")
+_MODELS = ("auto", "svc", "ensemble", "svr", "oneclass", "cluster")
 _KERNELS = ("rbf", "linear", "poly", "laplacian", "sigmoid")
-_NOT_CONVERGED, _INTERRUPTED = 3, 130
+_NOT_CONVERGED = 3
 
 
 @click.command()
 @click.argument("data", default="sonar")
+@click.option(
+    "--target", metavar="COL", help="Column to predict. Default: target, class, label, y or the last."
+)
+@click.option("--model", type=click.Choice(_MODELS), help="Default: auto, which leaves nothing to choose.")
 @click.option("--kernel", type=click.Choice(_KERNELS), help="Default: rbf, the Gaussian.")
 @click.option("--sigma", type=PositiveFloat(), help="Width of the Gaussian: gamma = 1/(2 sigma^2).")
 @click.option("--gamma", type=GammaType(), help="Coefficient of the kernel, instead of --sigma.")
-@click.option(
-    "-C", "C", type=PositiveFloat(allow_inf=True), help="Bound on the multipliers; inf: hard margin."
-)
+@click.option("-C", "C", type=PositiveFloat(allow_inf=True), help="Bound on multipliers; inf: hard margin.")
+@click.option("--epsilon", type=click.FloatRange(min=0.0), help="Width of the tube of --model svr.")
+@click.option("--nu", type=click.FloatRange(0.0, 1.0, min_open=True), help="Outliers, for --model oneclass.")
+@click.option("--no-scale", is_flag=True, help="Take the features as they are; else they are standardised.")
 @click.option("--no-intercept", is_flag=True, help="Train without a bias.")
+@click.option("--probability", is_flag=True, help="Let --model svc predict probabilities, too.")
 @click.option("--solver", type=SolverType(), help="Algorithm: adatron, adatron-secant, auto, ...")
 @click.option("--tol", type=PositiveFloat(), help="Relative duality gap at which to stop. Default: 0.001.")
 @click.option("--time-limit", type=PositiveFloat(), help="Seconds after which to stop with the best so far.")
 @click.option(
     "--test-size",
-    type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
-    metavar="FLOAT",
-    help="Share of the rows held out, stratified and seeded. Default: 1/3; sonar: its original split.",
+    type=click.FloatRange(0.0, 1.0, max_open=True),
+    help="Share of the rows held out, seeded. Default: 1/3; sonar: its original split. 0: none.",
 )
-@click.option("--plot", type=PlotPath(), help=f"Picture of the convergence. Default: {_DEFAULT_PLOT}.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@reading_options
+@click.option("-o", "--output", type=OutputPath(), help=f"Model file. Default: {_MODEL}, overwritten.")
+@click.option("--report", type=OutputPath(), help=f"HTML page. Default: {_REPORT}, overwritten.")
+@click.option("--no-report", is_flag=True, help="Write no report.")
+@click.option("--force", is_flag=True, help="Overwrite files named by -o and --report.")
+@click.option("--checkpoint", type=OutputPath(), help="Save the fit there every 30 seconds, and on Ctrl-C.")
+@click.option("--every", type=click.FloatRange(min=0.0), default=30.0, help="Seconds between checkpoints.")
+@click.option("--resume", is_flag=True, help="Go on from --checkpoint, if it is there.")
 @click.option("--strict", is_flag=True, help=f"Exit with {_NOT_CONVERGED} if the fit did not converge.")
+@json_option
 @common_options
 @click.pass_context
-def fit(
-    ctx: click.Context,
-    data: str,
-    test_size: float | None,
-    plot: Path | None,
-    as_json: bool,
-    strict: bool,
-    no_intercept: bool,
-    **options: Any,
-) -> None:
+def fit(ctx: click.Context, data: str, **options: Any) -> None:
     """Train a support vector machine on DATA and test it.
 
-    DATA is a bundled data set: sonar (the default), breast_cancer_wisconsin, ionosphere or pima.
+    DATA is a file (CSV, TSV, svmlight, each also .gz, .bz2 or .xz; Parquet), - for standard input, or a
+    bundled data set: sonar (the default), breast_cancer_wisconsin, ionosphere, pima.
 
-    Sonar is trained as in the documents: Kernel-Adatron, a Gaussian of width 1, a hard margin, features as
-    they are. The others: C = 1, gamma = "scale", standardised features. Options override.
+    Without further options the kernel's width and everything else are chosen by cross-validation. Options
+    such as --kernel, -C or --solver choose --model svc (svr for a numeric target).
     """
     _check_width(options)
-    from adatron.cli import reporting, training
+    if options["resume"] and options["checkpoint"] is None:
+        raise click.UsageError("--resume needs --checkpoint, the file to go on from.")
+    paths = _checked_paths(options)
+    from adatron.cli import fitting
 
-    split = training.load_split(data, test_size)
-    problem = reporting.plot_problem(plot or _DEFAULT_PLOT)
-    if plot is not None and problem:
-        raise OSError(f"--plot: {problem}")
-    settings = training.settings_for(data, options) | {"fit_intercept": not no_intercept}
-    outcome = training.train(split, settings)
-    target = None if problem else plot or _DEFAULT_PLOT
-    if problem:
-        outcome.warnings.append(f"no plot was written: {problem}")
-    failure = reporting.report(data, split, outcome, target, as_json=as_json)
-    if failure is not None:
-        raise failure
-    _exit(ctx, outcome, strict=strict)
+    signals = ctx.find_object(Signals) or Signals()
+    outcome, summary = fitting.fit_and_tell(data, options, paths, signals)
+    if outcome.was_interrupted:
+        ctx.exit(signals.exit_code)
+    if options["strict"] and not summary["converged"]:
+        ctx.exit(_NOT_CONVERGED)
+
+
+def _checked_paths(options: dict[str, Any]) -> dict[str, Path | None]:
+    """Where to write; what cannot be written is an error before any work is done."""
+    force = options["force"]
+    if options["report"] is not None and find_spec("matplotlib") is None:
+        raise ImportError("--report needs matplotlib: pip install adatron[plot]")
+    default = None if options["no_report"] else _REPORT
+    return {
+        "model_file": may_write("-o", options["output"], _MODEL, force=force),
+        "report": may_write("--report", options["report"], default, force=force),
+        "checkpoint": may_write("--checkpoint", options["checkpoint"], None, force=True),
+    }
 
 
 def _check_width(options: dict[str, Any]) -> None:
@@ -85,11 +111,3 @@ def _check_width(options: dict[str, Any]) -> None:
         )
     if not 0.0 < width_to_gamma(options["sigma"]) < float("inf"):
         raise click.UsageError(f"--sigma {options['sigma']:g} leaves no finite gamma = 1/(2 sigma^2) > 0.")
-
-
-def _exit(ctx: click.Context, outcome: Any, *, strict: bool) -> None:
-    if outcome.was_interrupted:
-        click.echo("adatron: interrupted; what is reported is the best model so far", err=True)
-        ctx.exit(_INTERRUPTED)
-    if strict and not outcome.model.converged_:
-        ctx.exit(_NOT_CONVERGED)

@@ -10,20 +10,27 @@ from typing import Any, TypeVar
 import click
 
 from adatron import __version__
+from adatron.io.printing import printable_path
 
 __all__ = [
     "DEBUG",
     "GammaType",
-    "PlotPath",
+    "OutputPath",
     "PositiveFloat",
     "SolverType",
     "common_options",
-    "printable",
+    "json_option",
+    "may_write",
+    "reading",
+    "reading_options",
     "width_to_gamma",
 ]
 
 DEBUG = "adatron.debug"  # key of click's shared dictionary
-_PLOT_FORMATS = (".png", ".pdf", ".svg")
+_READING = (
+    "impute", "missing", "ignore", "categorical", "header", "delimiter", "decimal", "zero_based", "format",
+)  # fmt: skip
+_FORMATS = ("csv", "tsv", "svmlight", "parquet")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -66,16 +73,26 @@ class SolverType(click.ParamType):
         return click.Choice(list(SOLVERS)).convert(value, param, ctx)
 
 
-class PlotPath(click.ParamType):
-    """A file name whose ending is a format of pictures."""
+class OutputPath(click.ParamType):
+    """A file to write: not there yet, unless ``--force`` is given."""
 
     name = "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        path = Path(value)
-        if path.suffix.lower() not in _PLOT_FORMATS:
-            self.fail(f"{printable(str(path))!r} must end in {', '.join(_PLOT_FORMATS)}.", param, ctx)
-        return path
+        return Path(value)
+
+
+def may_write(option: str, given: Path | None, default: Path | None, *, force: bool) -> Path | None:
+    """The file to write, or an error before any work is done; default names are overwritten."""
+    from adatron.storage import check_target
+
+    path = default if given is None else given
+    if path is None:
+        return None
+    check_target(path)
+    if given is not None and path.exists() and not force:
+        raise FileExistsError(f"{option} {printable_path(path)}: is there already; --force overwrites it")
+    return path
 
 
 def common_options(command: _Command) -> _Command:
@@ -95,6 +112,36 @@ def _remember_debug(ctx: click.Context, param: click.Parameter, value: bool) -> 
     ctx.meta[DEBUG] = value or ctx.meta.get(DEBUG, False)
 
 
+def json_option(command: _Command) -> _Command:
+    """Add ``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(command)
+
+
+def reading_options(command: _Command) -> _Command:
+    """Add what the reader of data files wants to know; `reading` gives it to the reader."""
+    many: Any = {"multiple": True, "metavar": "COL"}
+    options = [
+        click.option("--impute", is_flag=True, help="Fill in missing values, which are an error otherwise."),
+        click.option("--missing", multiple=True, metavar="TEXT", help="Further spelling of a missing value."),
+        click.option("--ignore", **many, help="Column to leave out; repeatable."),
+        click.option("--categorical", **many, help="Column of numbers that are names; repeatable."),
+        click.option("--header/--no-header", default=None, help="Whether the first row has names."),
+        click.option("--delimiter", metavar="CHAR", help="Between the cells of a CSV file."),
+        click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of a CSV file."),
+        click.option("--zero-based", is_flag=True, help="The indices of an svmlight file begin with 0."),
+        click.option("--format", type=click.Choice(_FORMATS), help="Default: by name, else by content."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def reading(options: dict[str, Any]) -> dict[str, Any]:
+    """Those of `reading_options` that were given, as `adatron.io.read_table` wants them."""
+    given = {name: options[name] for name in _READING if options[name] not in (None, False, ())}
+    return given | ({"header": False} if options["header"] is False else {})
+
+
 def width_to_gamma(sigma: float) -> float:
     """``1/(2σ²)``, 0 or infinite where that is out of range.
 
@@ -105,17 +152,3 @@ def width_to_gamma(sigma: float) -> float:
     (0.5, inf)
     """
     return 0.5 / sigma / sigma
-
-
-def printable(text: str, encoding: str | None = None) -> str:
-    """`text` with everything escaped that is no visible character, or that `encoding` lacks.
-
-    Examples
-    --------
-    >>> from adatron.cli.options import printable
-    >>> print(printable("a\\x1b[31mσ\\n", "ascii"))
-    a\\x1b[31m\\u03c3\\n
-    """
-    visible = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
-    encoding = encoding or "utf-8"
-    return visible.encode(encoding, "backslashreplace").decode(encoding)

@@ -1,123 +1,120 @@
-"""Bundled data by name, how each is split and scaled, and which settings it is trained with."""
+"""Trains a pipeline on a part of the rows, with progress, checkpoints and a way out."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import StandardScaler
 
-from adatron import datasets
-from adatron.cli.options import width_to_gamma
-from adatron.estimators import SVC
-from adatron.estimators.parameters import closest_name
+from adatron.cli.data import Rows
+from adatron.cli.progress import FitProgress, progress_bar
+from adatron.cli.signals import Ended, Signals
+from adatron.cli.terminal import say
 
-__all__ = ["BUNDLED", "Outcome", "Split", "load_split", "settings_for", "train"]
+__all__ = ["Outcome", "Parts", "split", "train"]
 
-BUNDLED = ("sonar", "breast_cancer_wisconsin", "ionosphere", "pima")
-_TEST_SIZE = 1.0 / 3.0
 _SEED = 0
+_TEST_SIZE = 1.0 / 3.0
 
 
-class Split(NamedTuple):
-    """Training and test rows, and in words what they are."""
+@dataclass(frozen=True)
+class Parts:
+    """Rows to train on, and rows to test with, if any."""
 
-    X_train: np.ndarray
-    X_test: np.ndarray
-    y_train: np.ndarray
-    y_test: np.ndarray
+    X_train: Any
+    y_train: np.ndarray | None
+    X_test: Any
+    y_test: np.ndarray | None
     description: str
-    notes: list[str]
+    notes: tuple[str, ...] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Outcome:
-    """A model that was trained, perhaps not to the end."""
+    """A pipeline that was trained, perhaps not to the end."""
 
-    model: SVC
+    model: Any
     seconds: float
-    was_interrupted: bool = False
-    warnings: list[str] = field(default_factory=list)
+    memory: float
+    was_interrupted: bool
 
 
-def load_split(name: str, test_size: float | None) -> Split:
-    """The data set `name`, split; features of all but sonar are standardised."""
-    if name not in BUNDLED:
+def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class: bool) -> Parts:
+    """The data set's own split, or a seeded one, stratified for classes."""
+    if y is None or test_size == 0.0:
+        return Parts(rows.X, y, None, None, "all rows are for training")
+    if rows.train is not None and test_size is None:
+        return _given(rows, y)
+    return _drawn(rows, y, _TEST_SIZE if test_size is None else test_size, is_class)
+
+
+def _given(rows: Rows, y: np.ndarray) -> Parts:
+    own = np.asarray(rows.train)
+    description = "stratified half, seeded (not the original split)" if rows.notes else "the original one"
+    return Parts(rows.X[own], y[own], rows.X[~own], y[~own], description, rows.notes)
+
+
+def _drawn(rows: Rows, y: np.ndarray, size: float, is_class: bool) -> Parts:
+    """Rows that are alone in their class are trained on: tested with, they could only be wrong."""
+    from sklearn.model_selection import train_test_split
+
+    places, n_test = np.arange(len(y)), int(np.ceil(size * len(y)))
+    _check_size(len(y), n_test, size)
+    groups, counts = np.unique(y, return_inverse=True, return_counts=True)[1:] if is_class else (places, None)
+    pool = places if counts is None else places[counts[groups] > 1]
+    n_test = min(n_test, len(pool) - 1)
+    if n_test < 1:
+        return Parts(rows.X, y, None, None, "all rows are for training: no class has two")
+    n_groups = 0 if counts is None else int((counts > 1).sum())
+    stratum = groups[pool] if 0 < n_groups <= min(n_test, len(pool) - n_test) else None
+    test = train_test_split(pool, test_size=n_test, stratify=stratum, random_state=_SEED)[1]
+    train = np.setdiff1d(places, test)
+    kind = "random" if stratum is None else "stratified"
+    description = f"{kind}, {size:.3g} held out, seed {_SEED}"
+    return Parts(rows.X[train], y[train], rows.X[test], y[test], description)
+
+
+def _check_size(n: int, n_test: int, size: float) -> None:
+    if n - n_test < 2:
         raise ValueError(
-            f"{name!r} is not one of the bundled data sets {', '.join(BUNDLED)} (files cannot be read yet)"
-            f"{closest_name(name, list(BUNDLED))}"
+            f"--test-size {size:.3g} leaves {n - n_test} of {n} rows for training, which takes 2; "
+            "make it smaller, or 0 to test with none"
         )
-    if name == "sonar" and test_size is None:
-        return _original_sonar()
-    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
-    size = _TEST_SIZE if test_size is None else test_size
-    parts = train_test_split(X, y, test_size=size, stratify=y, random_state=_SEED)
-    description = f"stratified, {size:.3g} held out, seed {_SEED}"
-    if name == "sonar":
-        return _split(parts, description)
-    return _split(
-        _scaled(parts),
-        description,
-        "features were standardised (StandardScaler, fitted on the training rows)",
-    )
 
 
-def _original_sonar() -> Split:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        parts = datasets.load_sonar(split="aspect")
-    if not any(issubclass(warning.category, UserWarning) for warning in caught):
-        return _split(parts, "original, balanced over the aspect angle")
-    note = (
-        "the original split of sonar does not come with adatron, so this is a seeded stratified half split; "
-        "for the original one set ADATRON_DATA to a directory with sonar/sonar.csv.gz"
-    )
-    return _split(parts, "stratified half, seeded (not the original split)", note)
-
-
-def _split(parts: Any, description: str, *notes: str) -> Split:
-    X_train, X_test, y_train, y_test = parts
-    return Split(X_train, X_test, y_train, y_test, description, list(notes))
-
-
-def _scaled(parts: Any) -> Any:
-    X_train, X_test, y_train, y_test = parts
-    scaler = StandardScaler().fit(X_train)
-    return scaler.transform(X_train), scaler.transform(X_test), y_train, y_test
-
-
-def settings_for(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of SVC: what the user gave, else the data set's own.
-
-    Sonar: Kernel-Adatron with a Gaussian of width 1 and a hard margin, as in the documents. The others:
-    C = 1, gamma = "scale".
-    """
-    is_sonar = name == "sonar"
-    given = {key: value for key, value in options.items() if value is not None}
-    settings = {"kernel": "rbf", "C": float("inf") if is_sonar else 1.0, "gamma": "scale"}
-    settings["solver"] = "adatron" if is_sonar else "auto"
-    own_sigma = 1.0 if is_sonar and given.get("kernel", "rbf") == "rbf" else None
-    sigma = given.pop("sigma", own_sigma)
-    if sigma is not None:
-        settings["gamma"] = width_to_gamma(sigma)
-    return settings | given
-
-
-def train(split: Split, settings: dict[str, Any]) -> Outcome:
-    """Fit; Ctrl-C keeps the best model so far, if there is one yet."""
-    model = SVC(**settings)
-    began, was_interrupted = perf_counter(), False
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+def train(model: Any, parts: Parts, callbacks: Sequence[Any], signals: Signals) -> Outcome:
+    """Fit; Ctrl-C and SIGTERM keep the best model so far, if there is one yet."""
+    began, own, was_interrupted = perf_counter(), model[-1], False
+    with progress_bar() as bar:
+        progress = FitProgress(bar, type(own).__name__, getattr(own, "time_limit", None), signals)
+        own.set_callbacks(progress, *callbacks)
         try:
-            model.fit(split.X_train, split.y_train)
-        except KeyboardInterrupt:
-            if not hasattr(model, "status_"):
-                raise
+            model.fit(parts.X_train, parts.y_train)
+        except KeyboardInterrupt as error:
+            if not hasattr(own, "status_"):
+                raise Ended(_what_is_left(callbacks)) from error
             was_interrupted = True
-    messages = [" ".join(str(warning.message).split()) for warning in caught]
-    return Outcome(model, perf_counter() - began, was_interrupted, list(dict.fromkeys(messages)))
+            say("adatron: interrupted; keeping the best model so far")
+        finally:
+            own.set_callbacks()
+    return Outcome(model, perf_counter() - began, peak_memory(), was_interrupted)
+
+
+def _what_is_left(callbacks: Sequence[Any]) -> str:
+    """When there is no model yet."""
+    saved = [callback.path for callback in callbacks if callback.path.exists()]
+    return f"no model yet; --resume goes on from {saved[0]}" if saved else "no model yet"
+
+
+def peak_memory() -> float:
+    """Bytes that the process has had at most; not a number where that cannot be told."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return float("nan")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * unit

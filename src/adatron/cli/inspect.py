@@ -1,0 +1,66 @@
+"""``adatron inspect``: what a model file holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import click
+
+from adatron.cli.options import common_options, json_option
+
+__all__ = ["inspect"]
+
+_MOST = 8  # names of columns or classes that are printed
+
+
+@click.command()
+@click.argument("model")
+@json_option
+@common_options
+def inspect(model: str, as_json: bool) -> None:
+    """Say what the model file MODEL holds: the estimator, its data's columns, every array."""
+    from adatron.cli.terminal import print_json, print_pairs, print_table
+    from adatron.io import describe_file, load_model
+
+    told = describe_file(model)
+    told = told.pop("about") | told | _estimator(load_model(model))
+    if as_json:
+        print_json(told)
+        return
+    told["kinds"] = [f"{count} {kind}" for kind, count in Counter(told.get("kinds", [])).items()]
+    print_pairs(
+        [(name.replace("_", " "), _text(told[name])) for name in told if name != "arrays" and told[name]]
+    )
+    rows = [
+        [a["name"], a["dtype"], " x ".join(map(str, a["shape"])), f"{a['bytes']:,}"] for a in told["arrays"]
+    ]
+    click.echo()
+    print_table(["array", "dtype", "shape", "bytes"], rows, right=[3])
+
+
+def _estimator(fitted: Any) -> dict[str, Any]:
+    from adatron.cli.summary import n_support
+
+    steps = [type(step).__name__ for _, step in getattr(fitted, "steps", [("", fitted)])]
+    machine = fitted[-1] if hasattr(fitted, "steps") else fitted
+    kernel = getattr(machine, "_kernel", None)
+    return {
+        "steps": steps,
+        "parameters": {name: str(value) for name, value in machine.get_params(deep=False).items()},
+        "kernel": None if kernel is None else repr(kernel),
+        "classes": [str(name) for name in getattr(machine, "classes_", [])],
+        "support_vectors": n_support(machine),
+        "duality_gap": getattr(machine, "duality_gap_", None),
+        "status": str(machine.status_) if hasattr(machine, "status_") else None,
+        "holds_training_rows": n_support(machine) is not None,
+    }
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={item}" for name, item in value.items())
+    if not isinstance(value, list):
+        return str(value)
+    rest = f", … ({len(value)} in all)" if len(value) > _MOST else ""
+    return ", ".join(map(str, value[:_MOST])) + rest

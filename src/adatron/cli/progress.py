@@ -1,0 +1,71 @@
+"""What is shown while a command works: a bar on a terminal, a line now and then otherwise."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
+
+from adatron.cli.signals import Signals
+from adatron.cli.terminal import say
+
+__all__ = ["FitProgress", "progress_bar"]
+
+_BAR, _LINES = 0.1, 5.0  # seconds between two texts
+
+
+class _Console(Console):
+    """Never hides the cursor: a process that is killed could not bring it back."""
+
+    def show_cursor(self, show: bool = True) -> bool:
+        return False
+
+
+def progress_bar(*, percentage: bool = False) -> Progress:
+    """A bar on the error stream if that is a terminal that can draw one; else one that shows nothing."""
+    console = _Console(stderr=True, highlight=False, markup=False)
+    columns: list[ProgressColumn] = [TextColumn("{task.description}", markup=False), BarColumn()]
+    if percentage:
+        columns.append(TextColumn("{task.percentage:>3.0f} %", markup=False))
+    cannot = not console.is_terminal or console.is_dumb_terminal
+    return Progress(*columns, TimeElapsedColumn(), console=console, disable=cannot, transient=True)
+
+
+class FitProgress:
+    """A callback of a fit: counts its rounds, shows them, and lets a signal end it."""
+
+    def __init__(self, bar: Progress, name: str, time_limit: float | None, signals: Signals) -> None:
+        self.bar, self.name, self.signals = bar, name, signals
+        self.rounds, self.began = 0, perf_counter()
+        self.every = _LINES if bar.disable else _BAR
+        self.due = self.began + self.every
+        self.task = bar.add_task(f"{name}: preparing", total=time_limit)
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """The bar is there already."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """It goes away with the fit."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """An epoch is told of when it has ended."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+        self.signals.check()
+        self.rounds += context.task_name == "epoch"
+        now = perf_counter()
+        if now < self.due:  # a small epoch takes less time than a line of text
+            return False
+        self.due = now + self.every
+        if self.bar.disable:
+            say(f"{self._text()}, {now - self.began:.0f} s")
+        else:
+            self.bar.update(self.task, description=self._text(), completed=now - self.began)
+        return False
+
+    def _text(self) -> str:
+        is_search = self.name.startswith("Auto")
+        one, many = ("width tried", "widths tried") if is_search else ("epoch", "epochs")
+        return f"{self.name}: {self.rounds:,} {one if self.rounds == 1 else many}"

@@ -1,0 +1,89 @@
+"""What is printed: tables and JSON to the output, all else to the error stream."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from adatron.io.printing import printable
+
+__all__ = ["print_json", "print_pairs", "print_table", "say", "shown"]
+
+_PIPED = 160  # characters of a line that no terminal limits
+_STAND_INS = str.maketrans({"±": "+-", "█": "#", "²": "^2", "−": "-", "…": "...", "σ": "sigma", "×": "x"})
+
+
+def say(text: str) -> None:
+    """A line for the person at the terminal."""
+    if sys.stderr is not None:
+        # not click.echo, which cannot write to the stream of a progress bar
+        print(shown(text, getattr(sys.stderr, "encoding", None)), file=sys.stderr, flush=True)
+
+
+def shown(text: str, encoding: str | None) -> str:
+    """`text` as a terminal of this encoding can show it: with stand-ins, else escapes.
+
+    Examples
+    --------
+    >>> from adatron.cli.terminal import shown
+    >>> print(shown("R² 0.9 ± 0.1", "ascii"), shown("7 ± 2", "utf-8"))
+    R^2 0.9 +- 0.1 7 ± 2
+    """
+    encoding = encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        text = text.translate(_STAND_INS)
+    return printable(text, encoding)
+
+
+def print_json(value: Any) -> None:
+    """Infinite numbers and half characters, which JSON lacks, become strings and escapes."""
+    click.echo(json.dumps(_plain(value), indent=2, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_plain(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def print_pairs(pairs: Sequence[tuple[str, str]]) -> None:
+    """Names and values, one pair a line."""
+    _print(None, [list(pair) for pair in pairs], bold=True)
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:
+    """A table; the columns `right` are set flush right."""
+    _print(header, rows, right)
+
+
+def _print(
+    header: Sequence[str] | None, rows: Sequence[Sequence[str]], right: Sequence[int] = (), bold: bool = False
+) -> None:
+    from rich.box import ROUNDED
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(markup=False, highlight=False, emoji=False)
+    console.width = console.width if console.is_terminal else _PIPED
+    is_terminal = console.is_terminal
+    table = Table(show_header=header is not None, box=ROUNDED if is_terminal else None, pad_edge=is_terminal)
+    for i in range(len(header or rows[0])):
+        title = shown(header[i], console.encoding) if header else ""
+        style = "bold" if bold and i == 0 else None
+        table.add_column(title, style=style, overflow="fold", justify="right" if i in right else "left")
+    for row in rows:
+        table.add_row(*(shown(cell, console.encoding) for cell in row))
+    with console.capture() as printed:
+        console.print(table)
+    click.echo("\n".join(line.rstrip() for line in printed.get().splitlines()))

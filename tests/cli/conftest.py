@@ -1,0 +1,39 @@
+"""Fixtures of the command line's tests: commands in this process, and in others."""
+
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from adatron.cli.app import app
+from tests.cli.processes import Command, ForkServer
+from tests.data_dir import data_dir
+
+
+@pytest.fixture(scope="session")
+def reference_data():
+    """The directory that ADATRON_DATA names, before `run` hides it."""
+    return data_dir()
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run a command in an empty directory, without the reference data unless they are asked for."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ADATRON_DATA", raising=False)
+    return lambda *args, **options: CliRunner().invoke(app, [str(arg) for arg in args], **options)
+
+
+@pytest.fixture(scope="session")
+def fork_server():
+    if sys.platform == "win32":
+        pytest.skip("signals are sent differently there")
+    server = ForkServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def start(fork_server, tmp_path):
+    """Start a command in a process of its own."""
+    return lambda *args, **options: Command(fork_server, tmp_path, *args, **options)

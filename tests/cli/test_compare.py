@@ -1,0 +1,125 @@
+"""``adatron compare``: ours and scikit-learn's on the same folds."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sklearn.svm
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from adatron.datasets import load_ionosphere
+from tests.cli.tables import checkerboard, letters, surface
+
+OURS = ["adatron AutoSVC", "adatron EnsembleSVC", "adatron SVC"]
+THEIRS = ["scikit-learn SVC", "scikit-learn SVC + grid search"]
+
+
+@pytest.fixture
+def small_grid(monkeypatch):
+    """Most tests are not about the grid, which takes most of the time."""
+    monkeypatch.setattr("adatron.cli.comparing._GRID", {"C": [1.0, 100.0], "gamma": ["scale"]})
+
+
+@pytest.fixture
+def compare(run):
+    def found(*args):
+        result = run("compare", *args, "--json")
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    return found
+
+
+def test_errors_are_those_of_cross_validation(compare):
+    found = compare("ionosphere", "--folds", "3")
+    models = {model["name"]: model for model in found["models"]}
+    assert list(models) == OURS + THEIRS
+    X, y = load_ionosphere(return_X_y=True)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    scores = cross_val_score(make_pipeline(StandardScaler(), sklearn.svm.SVC()), X, y, cv=folds)
+    expected = 100 * (1 - scores)
+    assert models["scikit-learn SVC"]["error"] == pytest.approx(expected.mean())
+    assert models["scikit-learn SVC"]["standard_error"] == pytest.approx(expected.std(ddof=1) / np.sqrt(3))
+    assert models["adatron SVC"]["error"] == pytest.approx(expected.mean(), abs=0.3)
+    assert all(model["seconds"] > 0.0 for model in found["models"])
+
+
+def test_table_and_page(small_grid, run, tmp_path):
+    result = run("compare", checkerboard(tmp_path / "table.csv"), "--folds", "2")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].split()[0] == "model"
+    assert len(lines) == 1 + len(OURS + THEIRS)
+    assert all("±" in line for line in lines[1:])
+    assert "█" in result.stdout
+    assert result.stderr == "page: comparison.html\n"
+    page = Path("comparison.html").read_text()
+    assert page.count("<tr>") == 1 + len(OURS + THEIRS)
+    assert "<figure>" in page
+
+
+def test_regression(compare, tmp_path):
+    found = compare(surface(tmp_path / "table.csv"), "--folds", "2")
+    assert (found["task"], found["measure"]) == ("regression", "1 − R² (%)")
+    assert [model["name"] for model in found["models"]] == [
+        "adatron AutoSVR", "adatron SVR", "scikit-learn SVR", "scikit-learn SVR + grid search",
+    ]  # fmt: skip
+    ours, theirs = found["models"][1:3]
+    assert ours["error"] == pytest.approx(theirs["error"], rel=0.05)
+    assert all(0.0 <= model["error"] < 100.0 for model in found["models"])
+
+
+def test_a_part_of_the_rows(small_grid, run, compare, tmp_path):
+    path = letters(tmp_path / "table.csv", n=60, n_classes=2)
+    found = compare(path, "--rows", "40", "--folds", "2")
+    assert found["rows"] == 40
+    assert found["notes"] == ["40 of 60 rows, drawn at random; --rows 0 takes all"]
+    assert compare(path, "--rows", "0", "--folds", "2")["rows"] == 60
+    assert "note: 40 of 60 rows" in run("compare", path, "--rows", "40", "--folds", "2").stderr
+
+
+def test_a_class_with_one_row(small_grid, compare, tmp_path):
+    path = letters(tmp_path / "table.csv", n=60, n_classes=2)
+    path.write_text(path.read_text() + "9,9,alone\n")
+    found = compare(path, "--folds", "3")
+    assert "least populated class" in found["warnings"][0]
+    assert len(found["models"]) == 5
+
+
+def test_more_folds_than_rows(run, tmp_path):
+    result = run("compare", letters(tmp_path / "table.csv", n=6, n_classes=3), "--folds", "5")
+    assert result.exit_code == 1
+    assert "--folds 5 needs as many rows, the largest class has 2; take fewer folds" in result.stderr
+
+
+def test_ctrl_c_keeps_what_was_measured(run, monkeypatch, tmp_path):
+    def press_ctrl_c(self, X, y):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sklearn.svm.SVC.fit", press_ctrl_c)
+    result = run("compare", checkerboard(tmp_path / "table.csv"), "--folds", "2")
+    assert result.exit_code == 130
+    assert all(name in result.stdout for name in OURS)
+    assert "scikit-learn" not in result.stdout
+    assert "adatron: interrupted; the other models were not measured" in result.stderr
+
+
+def test_ctrl_c_before_anything_was_measured(run, monkeypatch, tmp_path):
+    def press_ctrl_c(self, X, y):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("adatron.AutoSVC.fit", press_ctrl_c)
+    result = run("compare", checkerboard(tmp_path / "table.csv"))
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "adatron: interrupted\n")
+    assert os.listdir() == ["table.csv"]
+
+
+def test_without_matplotlib(small_grid, run, monkeypatch, tmp_path):
+    monkeypatch.setattr("adatron.cli.comparison_page.find_spec", lambda name: None)
+    result = run("compare", checkerboard(tmp_path / "table.csv"), "--folds", "2")
+    assert result.exit_code == 0
+    assert "needs matplotlib: pip install adatron[plot]" in result.stderr

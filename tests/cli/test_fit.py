@@ -1,0 +1,304 @@
+"""``adatron fit``: what it reads, prints and writes."""
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from adatron.io import load_model
+from tests.cli.tables import checkerboard, letters, surface, write_csv
+
+BUNDLED = ["sonar", "breast_cancer_wisconsin", "ionosphere", "pima"]
+
+
+def told(result):
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def fit(run):
+    """What ``adatron fit --json`` says; without a report unless it is asked for."""
+    return lambda *args, report="--no-report": told(
+        run("fit", *args, "--json", *([report] if report else []))
+    )
+
+
+def test_table(run):
+    result = run("fit", "pima")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    for text in (
+        "pima, 8 features, target class",
+        "512 train, 256 test",
+        "AutoSVC()",
+        "test error",
+        "duality gap",
+    ):
+        assert text in result.stdout
+    assert sorted(os.listdir()) == ["model.adatron", "report.html"]
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_bundled_sets(fit, name):
+    result = fit(name, report=None)
+    assert (result["model"], result["status"]) == ("AutoSVC", "converged")
+    assert result["test_error_percent"] < 30.0
+    assert result["report"] == "report.html"
+    assert "Receiver operating characteristic" in Path("report.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["svmguide1", "a1a"])
+def test_svmlight_files_as_they_are(reference_data, fit, name):
+    """The held-out third of the training files; the README of the data has what others reach."""
+    result = fit(reference_data / "libsvm" / f"{name}.xz", report=None)
+    assert result["test_error_percent"] < {"svmguide1": 6.0, "a1a": 20.0}[name]
+
+
+@pytest.mark.slow
+def test_cal_housing(reference_data, fit):
+    result = fit(reference_data / "regression" / "cal_housing.csv.xz", "--target", "medianHouseValue")
+    assert (result["model"], result["n_train"] + result["n_test"]) == ("AutoSVR", 20640)
+    assert result["test_r2"] > 0.7
+
+
+def test_sonar_without_the_original_split_says_so(fit):
+    result = fit("sonar")
+    assert "not the original split" in result["split"]
+    assert "ADATRON_DATA" in result["notes"][0]
+    assert fit("sonar", "--test-size", "0.5")["notes"] == []
+
+
+@pytest.mark.parametrize("intercept", [[], ["--no-intercept"]])
+def test_sonar_as_published(reference_data, fit, monkeypatch, intercept):
+    """8 of 104 wrong: Campbell & Cristianini 1998, Table 1; Friess, Cristianini & Campbell 1998."""
+    monkeypatch.setenv("ADATRON_DATA", str(reference_data))
+    options = ["--model", "svc", "--solver", "adatron", "--sigma", "1", "-C", "inf", "--no-scale"]
+    result = fit("sonar", *options, *intercept)
+    assert result["split"] == "the original one"
+    assert result["test_error_percent"] == pytest.approx(7.69, abs=0.005)
+    assert result["converged"]
+    assert result["duality_gap"] <= 1e-3
+    assert result["notes"] == []
+
+
+def test_json_is_complete(fit):
+    result = fit("sonar", "-C", "inf", "--sigma", "2", "--solver", "adatron", report=None)
+    assert (result["model"], result["parameters"]["C"], result["parameters"]["solver"]) == (
+        "SVC",
+        "inf",
+        "adatron",
+    )
+    assert (result["sigma"], result["gamma"]) == (2.0, 0.125)
+    wanted = {
+        "data",
+        "target",
+        "task",
+        "split",
+        "n_train",
+        "n_test",
+        "status",
+        "n_support",
+        "epochs",
+        "seconds",
+    }
+    assert wanted | {"peak_memory_mb", "notes", "warnings", "model_file", "report"} <= set(result)
+
+
+def test_options_reach_the_model(fit):
+    options = ["--kernel", "poly", "--gamma", "auto", "-C", "5", "--no-intercept", "--solver", "auto"]
+    options += ["--tol", "0.01", "--test-size", "0.25", "--time-limit", "20", "--probability"]
+    result = fit("sonar", *options)
+    wanted = {"kernel": "poly", "gamma": "auto", "C": 5.0, "fit_intercept": False, "tol": 0.01}
+    assert result["parameters"] == wanted | {"time_limit": 20.0, "probability": True}
+    assert (result["n_test"], result["sigma"]) == (52, None)
+    assert result["gamma"] == pytest.approx(1 / 60)
+
+
+@pytest.mark.parametrize(
+    ("options", "model"),
+    [
+        (["--model", "svc"], "SVC"),
+        (["--model", "ensemble"], "EnsembleSVC"),
+        (["--model", "auto"], "AutoSVC"),
+        (["--model", "oneclass", "--nu", "0.2", "--target", "class"], "OneClassSVM"),
+        (["--model", "cluster", "--target", "class"], "SupportVectorClustering"),
+    ],
+)
+def test_models(fit, tmp_path, options, model):
+    result = fit(checkerboard(tmp_path / "table.csv"), *options, report=None)
+    assert (result["model"], result["warnings"], result["n_features"]) == (model, [], 3)
+    assert type(load_model("model.adatron")[-1]).__name__ == model
+    has_target = model not in ("OneClassSVM", "SupportVectorClustering")
+    assert ("test_error_percent" in result) == has_target
+
+
+@pytest.mark.parametrize(("options", "model"), [([], "AutoSVR"), (["--epsilon", "0.01"], "SVR")])
+def test_regression(fit, tmp_path, options, model):
+    result = fit(surface(tmp_path / "table.csv", n=90), *options, report=None)
+    assert (result["model"], result["task"]) == (model, "regression")
+    assert result["test_r2"] > 0.7
+    assert result["n_support"] > 0
+    page = Path("report.html").read_text()
+    assert f"{result['test_r2']:.4f}" in page
+    assert "soft-margin" not in page
+    assert ("With it went C" in page) == (model == "AutoSVR")
+
+
+@pytest.mark.parametrize("number", ["1", "0.5"])
+def test_a_few_whole_numbers_are_classes(fit, tmp_path, number):
+    path = write_csv(tmp_path / "table.csv", "a,y", [(i, i % 3 * float(number)) for i in range(60)])
+    assert fit(path)["task"] == ("classification" if number == "1" else "regression")
+
+
+def test_missing_values_are_filled_in_on_request(run, fit, tmp_path):
+    rows = [
+        ("" if i % 5 == 0 else i % 7, "" if i % 11 == 0 else "ab"[i % 2], "xy"[i % 7 > 3]) for i in range(60)
+    ]
+    path = write_csv(tmp_path / "table.csv", "a,b,class", rows)
+    assert "--impute" in run("fit", path).stderr
+    assert fit(path, "--impute")["n_train"] == 40
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".xz", ".bz2"])
+def test_compressed_svmlight(fit, tmp_path, ending):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) * (rng.random((60, 4)) < 0.7)
+    plain = tmp_path / "rows.svm"
+    dump_svmlight_file(X, np.where(X.sum(1) > 0, 1, -1), str(plain), zero_based=False)
+    openers = {"": open, ".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+    path = tmp_path / f"rows.svm{ending}"
+    text = plain.read_bytes()
+    with openers[ending](path, "wb") as stream:
+        stream.write(text)
+    result = fit(path, report=None)
+    assert (result["n_features"], result["task"]) == (4, "classification")
+    assert result["test_error_percent"] < 40.0
+
+
+@pytest.mark.parametrize("model", ["auto", "svc", "ensemble"])
+def test_large_sparse_svmlight(start, tmp_path, model):
+    """A million features, of which a row has twenty: nothing is made dense."""
+    draw, n = np.random.default_rng(0), 300
+    with open(tmp_path / "rows.svm", "w") as stream:
+        for label in np.repeat([1, 2], n // 2):
+            columns = np.sort(draw.choice(np.arange(3, 1_000_000), 20, replace=False))
+            stream.write(f"{label} {label}:1 {' '.join(f'{column}:1' for column in columns)}\n")
+    command = start("fit", "rows.svm", "--model", model, "--json")
+    assert command.wait() == 0, command.errors()
+    result = json.loads(command.output())
+    assert result["n_features"] > 990_000
+    assert result["test_error_percent"] == 0.0
+    assert result["peak_memory_mb"] < 1000.0
+    predicted = start("predict", "model.adatron", "rows.svm")
+    assert predicted.wait() == 0, predicted.errors()
+    assert len(predicted.output().splitlines()) == n + 1
+
+
+def test_parquet(fit, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    columns = {"a": np.arange(60) % 9, "colour": ["red", "blue"] * 30, "class": ["x"] * 20 + ["y"] * 40}
+    write_table(pyarrow.table(columns), tmp_path / "table.parquet")
+    assert fit(tmp_path / "table.parquet")["target"] == "class"
+
+
+def test_ways_of_writing_a_table(fit, tmp_path):
+    path = tmp_path / "table.txt"
+    path.write_text("".join(f"{i},5;{i % 5};-;{'ab'[i % 2]}\n" for i in range(40)))
+    options = ["--no-header", "--delimiter", ";", "--decimal", ",", "--ignore", "column_3", "--missing", "zz"]
+    result = fit(path, *options, "--categorical", "column_2")
+    assert (result["target"], result["n_features"]) == ("column_4", 2)
+    zero = tmp_path / "zero.svm"
+    zero.write_text("".join(f"{i % 2} 0:{i} 3:1\n" for i in range(40)))
+    assert fit(zero, "--zero-based")["n_features"] == 4
+
+
+def test_target_that_is_not_there(run, tmp_path):
+    result = run("fit", checkerboard(tmp_path / "table.csv"), "--target", "clas")
+    assert result.exit_code == 1
+    assert "target='clas' is not one of the columns 'a', 'b', 'colour', 'class'; did you mean 'class'?" in (
+        result.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "age"], "is called 'class'"),
+        (["--impute"], "--impute is for files"),
+        (["--zero-based"], "files"),
+    ],
+)
+def test_bundled_sets_need_no_options(run, options, message):
+    result = run("fit", "pima", *options)
+    assert result.exit_code == 1
+    assert message in result.stderr
+
+
+def test_text_is_no_number_to_predict(run, tmp_path):
+    result = run("fit", checkerboard(tmp_path / "table.csv"), "--model", "svr")
+    assert result.exit_code == 1
+    assert "--model svr: the target 'class' is text" in result.stderr
+
+
+def test_one_column_is_not_enough(run, tmp_path):
+    path = write_csv(tmp_path / "table.csv", "a", [(i,) for i in range(20)])
+    assert "only one column, 'a'; expected features and a target" in run("fit", path).stderr
+
+
+def test_a_row_that_is_alone_in_its_class_is_trained_on(fit, tmp_path):
+    path = letters(tmp_path / "table.csv", n=60, n_classes=3)
+    path.write_text(path.read_text() + "9,9,alone\n")
+    result = fit(path, report=None)
+    assert result["split"].startswith("stratified")
+    assert "alone" in load_model("model.adatron")[-1].classes_
+
+
+@pytest.mark.parametrize("options", [[], ["--model", "svc"], ["--model", "ensemble"]])
+def test_more_classes_than_test_rows(fit, tmp_path, options):
+    """Not all of them can be in the test part, and some are not in the training part."""
+    result = fit(letters(tmp_path / "table.csv", n=30, n_classes=14), *options, report=None)
+    assert result["split"].startswith("random")
+    assert (result["n_train"], result["n_test"]) == (20, 10)
+    assert "Confusions" in Path("report.html").read_text()
+
+
+def test_all_rows_for_training(fit, tmp_path):
+    result = fit(checkerboard(tmp_path / "table.csv"), "--test-size", "0", report=None)
+    assert (result["n_train"], result["n_test"]) == (60, 0)
+    assert "test_error_percent" not in result
+    assert "no test rows were held out" in Path("report.html").read_text()
+
+
+def test_no_rows_left_for_training(run, tmp_path):
+    result = run("fit", checkerboard(tmp_path / "table.csv", n=10), "--test-size", "0.95")
+    assert result.exit_code == 1
+    assert "--test-size 0.95 leaves 0 of 10 rows for training" in result.stderr
+
+
+def test_one_test_row(run, tmp_path):
+    """R² of one row does not exist; the summary and the page say so without a fuss."""
+    result = told(
+        run("fit", surface(tmp_path / "table.csv", n=30), "--epsilon", "0.1", "--test-size", "0.01", "--json")
+    )
+    assert (result["n_test"], result["test_r2"]) == (1, "nan")
+    assert "R^2 score is not well-defined" in result["warnings"][0]
+
+
+def test_without_matplotlib(run, monkeypatch):
+    for module in ("fit", "fitting"):
+        monkeypatch.setattr(f"adatron.cli.{module}.find_spec", lambda name: None)
+    result = run("fit", "pima", "--model", "svc")
+    assert result.exit_code == 0
+    assert "note: no report was written: it needs matplotlib, pip install adatron[plot]" in result.stderr
+    explicit = run("fit", "pima", "--report", "x.html")
+    assert explicit.exit_code == 1
+    assert "--report needs matplotlib" in explicit.stderr

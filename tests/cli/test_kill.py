@@ -1,0 +1,164 @@
+"""Training that is killed, interrupted or asked to end: faults R7, R8, R10 and R11."""
+
+import random
+import signal
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from adatron.io import load_model
+from adatron.storage import read_container
+from adatron.storage.tree import unflatten
+from tests.cli.processes import Command
+from tests.cli.tables import checkerboard
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="CPU time is read from /proc")
+
+HARD_MARGIN = ["fit", "sonar", "--model", "svc", "--solver", "adatron", "-C", "inf", "--sigma", "1"]
+HARD_MARGIN += ["--no-scale", "--test-size", "0.5", "--no-report"]
+SAVED = ["--checkpoint", "fit.checkpoint", "--every", "0"]
+ENDLESS = [
+    "fit",
+    "pima",
+    "--model",
+    "svc",
+    "--solver",
+    "adatron",
+    "-C",
+    "1e9",
+    "--tol",
+    "1e-12",
+    "--no-report",
+]
+
+
+def epoch_of(checkpoint):
+    """The epoch that a checkpoint was saved after; reading it checks every byte."""
+    header, arrays = read_container(checkpoint, "checkpoint")
+    return unflatten(header["fit"], arrays)["runs"][0]["state"]["epoch"]
+
+
+def parameters_of(model_file):
+    machine = load_model(model_file)[-1]
+    return np.concatenate([machine.dual_coef_.ravel(), machine.intercept_, machine.support_])
+
+
+def after_seconds(seconds):
+    return lambda command: command.until(lambda: command.cpu() >= seconds)
+
+
+def says(text):
+    return lambda command: command.until(lambda: text in command.errors())
+
+
+@pytest.fixture(scope="module")
+def undisturbed(fork_server, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("undisturbed")
+    command = Command(fork_server, directory, *HARD_MARGIN)
+    assert command.wait() == 0, command.errors()
+    return parameters_of(directory / "model.adatron")
+
+
+def assert_same(model_file, undisturbed):
+    found = parameters_of(model_file)
+    np.testing.assert_allclose(found, undisturbed, rtol=0, atol=1e-9 * np.abs(undisturbed).max())
+
+
+def killed(start, directory, n_kills, draw, undisturbed):
+    """Kills so many processes that train one model after another; epochs that the checkpoints had then."""
+    epochs, n_left = [0], n_kills
+    checkpoint, model = directory / "fit.checkpoint", directory / "model.adatron"
+    while n_left:
+        command = start(*HARD_MARGIN, *SAVED, "--resume")
+        after_seconds(draw.uniform(0.01, 0.25))(command)
+        seen = epoch_of(checkpoint) if checkpoint.exists() else 0
+        command.send(signal.SIGKILL)
+        n_left -= command.wait() == -signal.SIGKILL
+        if checkpoint.exists():
+            assert epoch_of(checkpoint) >= max(seen, epochs[-1])  # what was written once is never lost
+            epochs.append(epoch_of(checkpoint))
+        if model.exists():  # this one has come to its end
+            assert_same(model, undisturbed)
+            model.unlink()
+            checkpoint.unlink()
+            epochs.append(0)
+    return epochs
+
+
+@pytest.mark.parametrize("n_kills", [5, pytest.param(60, marks=pytest.mark.slow)])
+def test_R7_killed_again_and_again(start, tmp_path, undisturbed, n_kills):
+    epochs = killed(start, tmp_path, n_kills, random.Random(n_kills), undisturbed)
+    assert len(set(epochs)) > n_kills // 2  # they came at different times, most of them in the training
+    last = start(*HARD_MARGIN, *SAVED, "--resume")
+    assert last.wait() == 0, last.errors()
+    assert_same(tmp_path / "model.adatron", undisturbed)
+
+
+@pytest.mark.parametrize("n_kills", [4, pytest.param(60, marks=pytest.mark.slow)])
+def test_R8_killed_while_it_saves(start, tmp_path, n_kills):
+    """The old predictions or the new ones, never a mix."""
+    draw, table = random.Random(n_kills), checkerboard(tmp_path / "table.csv", n=400)
+    assert start("fit", table, "--no-report").wait() == 0
+    new = start("predict", "model.adatron", table, "-o", "new.csv")
+    assert new.wait() == 0
+    contents = {"old": b"prediction\nold\n", "new": (tmp_path / "new.csv").read_bytes()}
+    path, seen = tmp_path / "out.csv", []
+    for _ in range(n_kills):
+        path.write_bytes(contents["old"])
+        command = start("predict", "model.adatron", table, "-o", path, "--force", slow_files=0.005)
+        command.until(lambda: any(tmp_path.glob(".adatron-*.tmp")))
+        time.sleep(draw.uniform(0.0, 0.2))  # as long as saving takes, or longer
+        command.send(signal.SIGKILL)
+        command.wait()
+        seen.append(path.read_bytes())
+        for left in tmp_path.glob(".adatron-*.tmp"):
+            left.unlink()
+    assert set(seen) <= set(contents.values())
+    assert contents["old"] in seen
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_R10_R11_a_signal_keeps_model_and_checkpoint(start, tmp_path, undisturbed, number, code):
+    command = start(*HARD_MARGIN, "--checkpoint", "fit.checkpoint", "--every", "0")
+    command.until(lambda: (tmp_path / "fit.checkpoint").exists())
+    command.send(number)
+    assert command.wait() == code, command.errors()
+    assert command.errors() == "adatron: interrupted; keeping the best model so far\n"
+    assert str(load_model(tmp_path / "model.adatron")[-1].status_) == "stopped"
+    assert epoch_of(tmp_path / "fit.checkpoint") >= 1
+    again = start(*HARD_MARGIN, *SAVED, "--resume")
+    assert again.wait() == 0, again.errors()
+    assert_same(tmp_path / "model.adatron", undisturbed)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_R10_a_signal_is_effective_at_once(start, number):
+    command = start(*ENDLESS)
+    after_seconds(1.0)(command)
+    before = command.cpu()
+    command.send(number)
+    says("interrupted")(command)
+    assert command.cpu() - before < 0.2
+    assert command.wait() == 128 + number
+
+
+def test_R10_a_second_signal_ends_the_process(start, tmp_path):
+    command = start(*ENDLESS, slow_files=0.5)  # saving the model would take minutes
+    after_seconds(0.5)(command)
+    command.send(signal.SIGINT)
+    says("interrupted")(command)
+    command.until(lambda: any(tmp_path.glob(".adatron-*.tmp")))
+    command.send(signal.SIGINT)
+    assert command.wait() == -signal.SIGINT  # which a shell calls 130
+    assert not (tmp_path / "model.adatron").exists()
+
+
+def test_R7_a_kill_leaves_the_old_model(start, tmp_path):
+    (tmp_path / "model.adatron").write_bytes(b"old")
+    command = start(*ENDLESS)
+    after_seconds(0.3)(command)
+    command.send(signal.SIGKILL)
+    assert command.wait() == -signal.SIGKILL
+    assert (tmp_path / "model.adatron").read_bytes() == b"old"

@@ -1,0 +1,217 @@
+"""``adatron predict``: rows matched by name, classes as they were spelled."""
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adatron import SVC
+from adatron.io import load_model, save_model
+from tests.cli.tables import checkerboard, letters, surface, write_csv
+
+
+@pytest.fixture
+def predict(run):
+    """The rows that ``adatron predict`` writes, without the first, which has the names."""
+
+    def predicted(*args):
+        result = run("predict", "model.adatron", *args)
+        assert result.exit_code == 0, result.output
+        return list(csv.reader(io.StringIO(result.stdout)))[1:]
+
+    return predicted
+
+
+def fails(result):
+    assert result.exit_code == 1, result.output
+    return result.stderr
+
+
+@pytest.fixture
+def table(run, tmp_path):
+    """A table with a model of it."""
+    path = checkerboard(tmp_path / "table.csv", n=90)
+    assert run("fit", path, "--no-report").exit_code == 0
+    return path
+
+
+def test_most_of_the_training_rows_are_right(table, predict):
+    rows = list(csv.reader(table.open()))[1:]
+    found = predict(table)
+    assert len(found) == len(rows) == 90
+    assert np.mean([own[-1] == guess[0] for own, guess in zip(rows, found, strict=True)]) > 0.9
+
+
+def test_columns_are_matched_by_name(table, predict, tmp_path):
+    rows = list(csv.DictReader(table.open()))
+    other = [(row["colour"], row["b"], row["a"]) for row in rows]
+    moved = write_csv(tmp_path / "moved.csv", "colour,b,a", other)
+    assert predict(moved) == predict(table)
+
+
+def test_the_target_may_be_unknown(table, predict, tmp_path):
+    unknown = tmp_path / "unknown.csv"
+    unknown.write_text(table.read_text().replace(",yes", ",").replace(",no", ",?"))
+    assert predict(unknown) == predict(table)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("a,colour", "columns differ: the table lacks 'b' that the model was fitted on"),
+        ("a,b,color", "lacks 'colour' that the model was fitted on; did you mean 'color'?"),
+        ("a,b,colour,extra", "columns differ: the table has 'extra' that it was not fitted on"),
+    ],
+)
+def test_other_columns(run, table, tmp_path, header, message):
+    other = write_csv(tmp_path / "other.csv", header, [["1"] * len(header.split(","))] * 3)
+    assert message in fails(run("predict", "model.adatron", other))
+    if "extra" in header:
+        assert run("predict", "model.adatron", other, "--ignore", "extra").exit_code == 0
+
+
+def test_text_where_numbers_were(run, table, tmp_path):
+    other = write_csv(tmp_path / "other.csv", "a,b,colour", [("x", 1, "red")] * 3)
+    assert "other.csv:2:1: not a number in column 'a'" in fails(run("predict", "model.adatron", other))
+
+
+def test_a_category_that_was_never_seen(predict, table, tmp_path):
+    other = write_csv(tmp_path / "other.csv", "a,b,colour", [(1, 1, "green"), (1, -1, "green")])
+    assert {row[0] for row in predict(other)} <= {"yes", "no"}
+
+
+@pytest.mark.parametrize(("first", "second"), [("+1", "-1"), ("1.0", "2.0"), ("01", "02")])
+def test_classes_keep_their_spelling(run, predict, tmp_path, first, second):
+    rows = [(i, first if i < 20 else second) for i in range(40)]
+    path = write_csv(tmp_path / "table.csv", "a,class", rows)
+    run("fit", path, "--no-report")
+    assert {row[0] for row in predict(path)} == {first, second}
+
+
+def test_svmlight(run, predict, tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text("".join(f"{'+1' if i < 20 else '-1'} 1:{i} 3:1\n" for i in range(40)))
+    run("fit", path, "--no-report")
+    assert {row[0] for row in predict(path)} == {"+1", "-1"}
+    wide, narrow = tmp_path / "wide.svm", tmp_path / "narrow.svm"
+    wide.write_text("0 4:1\n")
+    narrow.write_text("0 1:1\n")
+    assert "has 4 features, the model was fitted on 3" in fails(run("predict", "model.adatron", wide))
+    assert len(predict(narrow)) == 1
+    named = write_csv(tmp_path / "named.csv", "a,b", [(1, 2)])
+    assert "fitted on 3 columns of numbers without names" in fails(run("predict", "model.adatron", named))
+    plain = write_csv(tmp_path / "plain.csv", "a,b,c", [(1, 0, 1)])
+    assert len(predict(plain)) == 1
+
+
+def test_svmlight_for_named_columns(run, table, tmp_path):
+    (tmp_path / "rows.svm").write_text("1 1:1\n")
+    message = fails(run("predict", "model.adatron", "rows.svm"))
+    assert "rows.svm: is svmlight, but the model was fitted on named columns" in message
+
+
+def test_missing_values(run, predict, tmp_path):
+    rows = [("" if i % 9 == 0 else i, i % 4, "lh"[i > 20]) for i in range(40)]
+    path = write_csv(tmp_path / "table.csv", "a,b,class", rows)
+    run("fit", path, "--no-report", "--impute")
+    assert len(predict(path)) == 40
+    complete = write_csv(
+        tmp_path / "complete.csv", "a,b,class", [(i, i % 4, "lh"[i > 20]) for i in range(40)]
+    )
+    run("fit", complete, "--no-report")
+    assert "missing value in column 'a'" in fails(run("predict", "model.adatron", path))
+    assert "was fitted without it" in fails(run("predict", "model.adatron", path, "--impute"))
+
+
+def test_columns_that_were_ignored_stay_so(run, predict, tmp_path):
+    path = write_csv(tmp_path / "table.csv", "id,a,class", [(f"n{i}", i, "lh"[i > 20]) for i in range(40)])
+    run("fit", path, "--no-report", "--ignore", "id")
+    assert len(predict(path)) == 40
+
+
+@pytest.mark.parametrize("options", [["--model", "auto"], ["--model", "svc", "--probability"]])
+def test_probabilities(run, tmp_path, options):
+    path = letters(tmp_path / "table.csv", n=90, n_classes=3)
+    run("fit", path, "--no-report", *options)
+    result = json.loads(run("predict", "model.adatron", path, "--proba", "--json").stdout)
+    names = ["probability of k0", "probability of k1", "probability of k2"]
+    assert list(result) == ["prediction", *names, "warnings"]
+    np.testing.assert_allclose(np.sum([result[name] for name in names], axis=0), 1.0)
+
+
+def test_no_probabilities(run, tmp_path):
+    run("fit", checkerboard(tmp_path / "table.csv"), "--no-report", "--model", "ensemble")
+    message = fails(run("predict", "model.adatron", "table.csv", "--proba"))
+    assert "EnsembleSVC that knows no probabilities; fit with --model auto" in message
+
+
+def test_regression(run, predict, tmp_path):
+    path = surface(tmp_path / "table.csv", n=60)
+    run("fit", path, "--no-report", "--epsilon", "0.05", "-C", "100")
+    expected = [float(row[-1]) for row in list(csv.reader(path.open()))[1:]]
+    found = [float(row[0]) for row in predict(path)]
+    assert np.corrcoef(expected, found)[0, 1] > 0.9
+    model = load_model("model.adatron")
+    assert found == model.predict(np.loadtxt(path, delimiter=",", skiprows=1)[:, :2]).tolist()
+
+
+def test_outliers_and_clusters(run, predict, tmp_path):
+    path = checkerboard(tmp_path / "table.csv")
+    run("fit", path, "--no-report", "--model", "oneclass", "--target", "class")
+    assert {row[0] for row in predict(path)} == {"1", "-1"}
+    run("fit", path, "--no-report", "--model", "cluster", "--target", "class")
+    message = fails(run("predict", "model.adatron", path))
+    assert (
+        "SupportVectorClustering groups the rows it was fitted on, and predicts nothing of others" in message
+    )
+
+
+def test_bundled_set(run, predict):
+    run("fit", "pima", "--no-report")
+    assert len(predict("pima")) == 768
+    assert "columns differ" in fails(run("predict", "model.adatron", "sonar"))
+
+
+def test_output_file(run, table):
+    shown = run("predict", "model.adatron", table).stdout
+    result = run("predict", "model.adatron", table, "-o", "out.csv")
+    assert (result.exit_code, result.output) == (0, "")
+    assert Path("out.csv").read_text() == shown
+
+
+def test_a_model_saved_in_python(run, predict, tmp_path):
+    """It has no names of columns: they are taken in their order."""
+    X = np.arange(80.0).reshape(40, 2)
+    save_model(SVC(probability=True).fit(X, np.repeat(["l", "h"], 20)), tmp_path / "model.adatron")
+    rows = write_csv(tmp_path / "rows.csv", "u,v", X)
+    assert {row[0] for row in predict(rows, "--proba")} == {"l", "h"}
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"columns": [1, 2], "kinds": ["number", "number"]},
+        {"columns": ["a"], "kinds": ["number"]},
+        {"columns": ["a", "b"], "kinds": ["number"]},
+        {"columns": ["a", "b"], "kinds": ["number", "colour"]},
+        {"columns": 5},
+        {"columns": ["a", "b"], "kinds": ["number", "number"], "ignored": 1.5},
+    ],
+)
+def test_a_model_with_nonsense_about_its_columns(run, tmp_path, about):
+    model = SVC().fit(np.arange(8.0).reshape(4, 2), [0, 0, 1, 1])
+    save_model(model, tmp_path / "model.adatron", about=about)
+    rows = write_csv(tmp_path / "rows.csv", "a,b", [(1, 2)])
+    assert "what it says about its columns does not fit the model" in fails(
+        run("predict", "model.adatron", rows)
+    )
+
+
+def test_nothing_is_left_behind(run, table):
+    before = sorted(os.listdir())
+    run("predict", "model.adatron", table)
+    assert sorted(os.listdir()) == before
