@@ -3,6 +3,8 @@
     python3 tools/run.py demo    set up, then train on the bundled sonar data
     python3 tools/run.py test    set up, then pass the tests
     python3 tools/run.py nojit   the numerical tests again, with compilation switched off
+    python3 tools/run.py browser pages looked at in Chromium, which must be installed
+    python3 tools/run.py docs    the site, in docs/_build
     python3 tools/run.py lint    style and types
 
 The environment is ``.venv`` in the repository. Further arguments go to the tool that is run.
@@ -18,7 +20,14 @@ ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = ROOT / ".venv"
 PYTHON = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin") / "python"
 
-EXTRAS = {"demo": "cli,plot", "test": "test", "nojit": "test", "lint": "lint,test"}
+EXTRAS = {
+    "demo": "cli,plot",
+    "test": "test",
+    "nojit": "test",
+    "browser": "browser",
+    "docs": "docs",
+    "lint": "lint,test",
+}
 WITHOUT_JIT = [
     "tests/solvers",
     "tests/solving",
@@ -56,6 +65,10 @@ def main() -> None:
         run("adatron", "fit", *arguments)
     elif task == "test":
         run("pytest", "-n", "2", *arguments, **ONE_THREAD)
+    elif task == "browser":
+        run("pytest", "-m", "browser", "tests/browser", *arguments, **ONE_THREAD)
+    elif task == "docs":
+        run("sphinx", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html", *arguments)
     elif task == "nojit":
         run("pytest", "-n", "2", *WITHOUT_JIT, *arguments, **ONE_THREAD, NUMBA_DISABLE_JIT="1")
     else:

@@ -2,10 +2,11 @@
 
 The folders are the data flow, and each imports only from those before it::
 
-    kernels → operators → problems → solvers → solving → estimators → selection → display → cli
+    kernels → operators → problems → solvers → solving → estimators → selection → io → callbacks → display →
+    papers → cli
 
-``datasets``, ``bounds``, ``exceptions``, ``compiled`` and ``threads`` stand at the bottom. Names are
-loaded on first use, so ``import adatron`` costs next to nothing.
+``storage``, ``datasets``, ``bounds``, ``exceptions``, ``compiled`` and ``threads`` stand at the bottom.
+Names are loaded on first use, so ``import adatron`` costs next to nothing.
 
 Examples
 --------
@@ -32,7 +33,7 @@ _ESTIMATORS = (
     "ParzenClassifier",
 )
 _SELECTION = ("AutoSVC", "AutoSVR")
-_MODULES = ("bounds", "datasets", "display", "exceptions", "kernels", "selection")
+_MODULES = ("bounds", "callbacks", "datasets", "display", "exceptions", "io", "kernels", "selection")
 
 __all__ = ["__version__", *_ESTIMATORS, *_SELECTION, *_MODULES]
 

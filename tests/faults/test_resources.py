@@ -1,6 +1,7 @@
-"""Fault catalogue, resources: R10 (Ctrl-C), R14 (a broken numba cache) for `SVC`; R13 is in test_concurrency.
+"""Fault catalogue, resources: R1–R3 (memory), R10 (Ctrl-C), R14 (a broken numba cache); R13 is in
+test_concurrency, R1 and R3 of low-rank factors are in tests/contracts/test_many_rows.py.
 
-Comes with model files, checkpoints and the command line: R1–R9, R11, R12, and the checkpoint of R10.
+Comes with model files, checkpoints and the command line: R4–R9, R11, R12, and the checkpoint of R10.
 """
 
 import json
@@ -15,9 +16,63 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
-from adatron import SVC
+from adatron import SVC, EnsembleSVC
+from adatron.exceptions import KernelError
+from adatron.operators import choose
 from adatron.solvers import KernelAdatron
 from tests.faults.invariants import check_model, overlapping
+
+# ---------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize("solver", ["auto", "adatron"])
+def test_R1_a_matrix_beyond_memory_is_not_allocated(monkeypatch, solver):
+    X, y = overlapping(400)
+    whole = SVC(solver=solver).fit(X, y)
+    monkeypatch.setattr(choose, "available_memory", lambda: 100_000)  # bytes; the matrix takes 1.3 MB
+    model = SVC(solver=solver).fit(X, y)
+    check_model(model, X, y)
+    np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X), atol=0.05)
+
+
+@pytest.mark.parametrize("solver", ["auto", "adatron"])
+@pytest.mark.parametrize("megabytes", [1e12, 2.0**-20], ids=["a-million-TB", "one-byte"])
+def test_R2_any_cache_size(megabytes, solver):
+    X, y = overlapping(300)
+    model = SVC(cache_size=megabytes, solver=solver).fit(X, y)
+    check_model(model, X, y)
+
+
+def test_R2_no_cache_at_all_is_refused():
+    with pytest.raises(ValueError, match=r"cache_size.*MB > 0.*0"):
+        SVC(cache_size=0).fit(*overlapping())
+
+
+class RunsOutOfMemory:
+    """A kernel function for whose n-th call there is no memory."""
+
+    def __init__(self, call):
+        self.left = call
+
+    def __call__(self, X, Z):
+        self.left -= 1
+        if self.left == 0:
+            raise MemoryError("no memory")
+        return rbf_kernel(X, Z)
+
+
+@pytest.mark.parametrize("model", [SVC(cache_size=0.5), EnsembleSVC(rank=20)], ids=["SVC", "EnsembleSVC"])
+@pytest.mark.parametrize("call", [1, 5])
+def test_R3_memory_error_in_the_middle(model, call):
+    X, y = overlapping(600)
+    model.set_params(kernel="rbf").fit(X, y)
+    with pytest.raises(KernelError, match="no memory"):
+        model.set_params(kernel=RunsOutOfMemory(call)).fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    expected = model.set_params(kernel="rbf").fit(X, y).decision_function(X)
+    assert np.isfinite(expected).all()
+
 
 # ---------------------------------------------------------------- Ctrl-C
 
@@ -122,7 +177,9 @@ def test_R10_refit_after_interrupt():
 LONG_FIT = """
 import json, sys, time
 import numpy as np
-from adatron import SVC
+from adatron import SVC, EnsembleSVC
+from adatron.exceptions import KernelError
+from adatron.operators import choose
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(1000, 20)), rng.integers(0, 2, 1000)
 SVC(solver=sys.argv[1], max_iter=1).fit(X, y)
@@ -163,7 +220,9 @@ def test_R10_a_real_signal(solver, after):
 SMALL_FIT = """
 import json, sys
 import numpy as np
-from adatron import SVC
+from adatron import SVC, EnsembleSVC
+from adatron.exceptions import KernelError
+from adatron.operators import choose
 X = np.random.default_rng(0).normal(size=(60, 3))
 y = (X[:, 0] > 0).astype(int)
 json.dump(SVC(solver="adatron").fit(X, y).decision_function(X).tolist(), sys.stdout)

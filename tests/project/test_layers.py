@@ -15,6 +15,7 @@ ORDER = [
     "estimators",
     "selection",
     "io",
+    "callbacks",
     "display",
     "papers",
     "cli",
