@@ -8,7 +8,6 @@ Each fit of many rows has a process of its own, so that its peak memory is its o
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs, make_circles, mak
 from sklearn.metrics import adjusted_rand_score
 
 from adatron import SupportVectorClustering
+from adatron.operators import peak_memory
 
 CENTRES = [[-5.0, -4.0], [0.0, 5.0], [6.0, -3.0]]
 
@@ -85,7 +85,7 @@ def measure(name, rows, seed):
         "converged": bool(model.converged_),
         "seconds": seconds,
         "cpu_seconds": cpu,
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "peak_gb": peak_memory() / 2**30,
     }
 
 

@@ -9,7 +9,6 @@ that of data, imports and fit together; what is reported is the growth over the 
 import argparse
 import json
 import multiprocessing
-import resource
 import sys
 import time
 from pathlib import Path
@@ -18,15 +17,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from adatron.operators import peak_memory
 from benchmarks.data import load
 from benchmarks.peers import PEERS, available
 
 SIZES = (2_000, 4_000, 8_000, 16_000, 32_000, 60_000)
 DATA = {"a9a": "a9a", "mnist": "mnist 60,000", "skin": "skin"}
-
-
-def peak_mb():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
 
 
 def _fit(connection, peer, name, m, C):
@@ -35,10 +31,10 @@ def _fit(connection, peer, name, m, C):
     chosen = np.random.default_rng(1).permutation(len(X))[:m]
     X, y = X[chosen].astype(dtype), y[chosen]
     constructor(C, gamma).fit(X[:400], y[:400])
-    before = peak_mb()
+    before = peak_memory()
     began = time.perf_counter()
     constructor(C, gamma).fit(X, y)
-    connection.send((time.perf_counter() - began, peak_mb() - before))
+    connection.send((time.perf_counter() - began, (peak_memory() - before) / 2**20))
 
 
 def measure(peer, name, m, C, patience):

@@ -66,13 +66,21 @@ def assert_same(model_file, undisturbed):
     np.testing.assert_allclose(found, undisturbed, rtol=0, atol=1e-9 * np.abs(undisturbed).max())
 
 
+def written(path):
+    """When a file was written, 0 before."""
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
 def killed(start, directory, n_kills, draw, undisturbed):
     """Kills so many processes that train one model after another; epochs that the checkpoints had then."""
     epochs, n_left = [0], n_kills
     checkpoint, model = directory / "fit.checkpoint", directory / "model.adatron"
     while n_left:
+        before = written(checkpoint)
         command = start(*HARD_MARGIN, *SAVED, "--resume")
-        after_seconds(draw.uniform(0.01, 0.25))(command)
+        if draw.random() < 0.8:  # in the training, however long it took to get there
+            command.until(lambda before=before: written(checkpoint) != before)
+        after_seconds(command.cpu() + draw.uniform(0.0, 0.1))(command)
         seen = epoch_of(checkpoint) if checkpoint.exists() else 0
         command.send(signal.SIGKILL)
         n_left -= command.wait() == -signal.SIGKILL

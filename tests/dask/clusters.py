@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from contextlib import contextmanager
 
 
@@ -19,6 +20,22 @@ def local_cluster(n_workers=2, **options):
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
+
+
+def wait_until_restarted(client, n_workers=2, timeout=120):
+    """Until every worker is there, and its nanny knows it.
+
+    A worker is known to the scheduler a moment before its nanny: killed in between, it is not replaced.
+    """
+    client.wait_for_workers(n_workers, timeout=timeout)
+    until = time.monotonic() + timeout
+    while not all(_is_running(nanny) for nanny in client.cluster.workers.values()):
+        assert time.monotonic() < until, "a nanny has not seen its worker start"
+        time.sleep(0.05)
+
+
+def _is_running(nanny):
+    return nanny.process is not None and nanny.process.status.name == "running"
 
 
 def worker_processes(client):

@@ -19,7 +19,7 @@ from adatron.callbacks import Checkpoint
 from adatron.datasets import make_waveform
 from adatron.exceptions import ClusterError
 from adatron.operators.cluster import Cluster
-from tests.dask.clusters import AfterEpochs, kill_one, local_cluster
+from tests.dask.clusters import AfterEpochs, kill_one, local_cluster, wait_until_restarted
 
 X, y = make_waveform(120, random_state=0)
 ROWS = da.from_array(X, chunks=(40, -1))
@@ -66,7 +66,7 @@ def _check_that_killing_does_not_matter(client, monkeypatch, model):
         seen[0] += 1
         if seen[0] >= 10 and seen[0] % 4 == 2 and len(killed) < 5:
             killed.append(seen[0])
-            client.wait_for_workers(2, timeout=120)  # one that is only starting has no epoch to be in
+            wait_until_restarted(client)  # one that is only starting has no epoch to be in
             kill_one(client, len(killed))
         return gather(self, futures, partitions)
 

@@ -215,16 +215,17 @@ def test_entrywise_solvers_refuse_a_factor_by_name(solver):
 
 
 A9A = """
-import lzma, resource, sys
+import lzma, sys
 from sklearn.datasets import load_svmlight_file
 from adatron import EnsembleSVC
+from adatron.operators import peak_memory
 def load(name):
     X, y = load_svmlight_file(lzma.open(f"{sys.argv[1]}/libsvm/{name}.xz", "rb"), n_features=123)
     return X.toarray(), y
 X, y = load("a9a")
 beta = ((X - X.mean(axis=0)) ** 2).sum(axis=1).mean()
 model = EnsembleSVC(gamma=1 / (4 * beta), rank=500, fit_intercept=True, random_state=0).fit(X, y)
-memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+memory = peak_memory() / 2**30
 X_test, y_test = load("a9a.t")
 print(100 * (1 - model.score(X_test, y_test)), memory, model.status_, model.n_iter_[0])
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -14,6 +13,7 @@ from adatron.cli.data import Rows
 from adatron.cli.progress import FitProgress, progress_bar
 from adatron.cli.signals import Ended, Signals
 from adatron.cli.terminal import say
+from adatron.operators import peak_memory
 
 __all__ = ["Outcome", "Parts", "split", "train"]
 
@@ -108,13 +108,3 @@ def _what_is_left(callbacks: Sequence[Any]) -> str:
     """When there is no model yet."""
     saved = [callback.path for callback in callbacks if callback.path.exists()]
     return f"no model yet; --resume goes on from {saved[0]}" if saved else "no model yet"
-
-
-def peak_memory() -> float:
-    """Bytes that the process has had at most; not a number where that cannot be told."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return float("nan")
-    unit = 1 if sys.platform == "darwin" else 1024
-    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * unit

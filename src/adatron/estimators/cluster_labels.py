@@ -8,6 +8,7 @@ output ``f(x) = Σ α_i k(x_i, x)`` alone, for ``k(x, x) = 1``: inside is ``f(x)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -37,7 +38,14 @@ class Contour:
     tol: float  # part of the level that the solution leaves open
 
     def outputs(self, X: np.ndarray) -> np.ndarray:
-        return expand(self.kernel, X, self.vectors, self.coefficients[:, None])[:, 0]
+        return expand(self.kernel, X, self.vectors, self.coefficients[:, None], self._precision)[:, 0]
+
+    @cached_property
+    def _precision(self) -> type:
+        """Float32 where its rounding of the exponent ``γ|x − z|²`` is far below what `tol` leaves open."""
+        radius = np.linalg.norm(self.vectors - self.vectors.mean(axis=0), axis=1).max()
+        rounding = 8.0 * np.finfo(np.float32).eps * self.kernel.gamma * radius**2
+        return np.float32 if 10.0 * rounding <= self.tol else np.float64
 
     def is_inside(self, outputs: np.ndarray) -> np.ndarray:
         return outputs >= self.level * (1.0 - self.tol)

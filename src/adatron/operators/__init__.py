@@ -22,7 +22,7 @@ from adatron.operators.expand import expand
 from adatron.operators.factor_store import blocks_of_rows, is_on_disk
 from adatron.operators.lazy import LazyGram, PartialMatrix, row_of
 from adatron.operators.low_rank import LinearGram, LowRankGram, nystroem, pivoted_cholesky
-from adatron.operators.memory import available_memory
+from adatron.operators.memory import available_memory, peak_memory
 from adatron.operators.nystroem_single import SingleGram, nystroem_single
 from adatron.operators.protocol import GramOperator, Rows
 from adatron.operators.row_blocks import RowBlocks, by_rows, is_distributed, kept_rows
@@ -60,6 +60,7 @@ __all__ = [
     "low_rank_gram",
     "nystroem",
     "nystroem_single",
+    "peak_memory",
     "pivoted_cholesky",
     "row_of",
 ]

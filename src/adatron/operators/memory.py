@@ -1,11 +1,12 @@
-"""How much memory there is: the machine's, or the container's if that is less."""
+"""How much memory there is (the machine's, or the container's if that is less), and how much was used."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
-__all__ = ["available_memory"]
+__all__ = ["available_memory", "peak_memory"]
 
 _CGROUP_FILES = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -23,12 +24,34 @@ def available_memory() -> int:
     return free
 
 
+def peak_memory() -> float:
+    """Bytes that this process has had at most; not a number where that cannot be told."""
+    try:
+        # not ru_maxrss: that of a process started by a larger one begins at the larger one's
+        return float(_entry("/proc/self/status", "VmHWM:") or "nan")
+    except OSError:
+        return _peak_by_usage()
+
+
+def _peak_by_usage() -> float:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return float("nan")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * unit
+
+
+def _entry(path: str, name: str) -> int | None:
+    """Bytes of an entry of a file of /proc."""
+    found = (line for line in Path(path).read_text().splitlines() if line.startswith(name))
+    return next((int(line.split()[1]) * 1024 for line in found), None)
+
+
 def _machine_memory() -> int:
     try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+        free = _entry("/proc/meminfo", "MemAvailable:")
+        return free if free is not None else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (OSError, ValueError, AttributeError):
         return 4 * 2**30  # unknown platform: a modest guess
 
