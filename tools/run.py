@@ -4,7 +4,7 @@
     python3 tools/run.py test    set up, then pass the tests
     python3 tools/run.py nojit   the numerical tests again, with compilation switched off
     python3 tools/run.py browser pages looked at in Chromium, which must be installed
-    python3 tools/run.py docs    the site, in docs/_build
+    python3 tools/run.py docs    the site, in docs/_build; its links are checked
     python3 tools/run.py lint    style and types
 
 The environment is ``.venv`` in the repository. Further arguments go to the tool that is run.
@@ -28,6 +28,7 @@ EXTRAS = {
     "docs": "docs",
     "lint": "lint,test",
 }
+SITE = "docs/_build/html"
 WITHOUT_JIT = [
     "tests/solvers",
     "tests/solving",
@@ -68,7 +69,8 @@ def main() -> None:
     elif task == "browser":
         run("pytest", "-m", "browser", "tests/browser", *arguments, **ONE_THREAD)
     elif task == "docs":
-        run("sphinx", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html", *arguments)
+        run("sphinx", "-W", "--keep-going", "-b", "html", "docs", SITE, *arguments)
+        run("tools.check_links", SITE)
     elif task == "nojit":
         run("pytest", "-n", "2", *WITHOUT_JIT, *arguments, **ONE_THREAD, NUMBA_DISABLE_JIT="1")
     else:

@@ -85,8 +85,12 @@ def test_linear_kernel_is_liblinear_with_the_same_C(C, bias, load):
     ).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-6)
-    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
-    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-5)
+    values = theirs.decision_function(X)
+    np.testing.assert_allclose(ours.decision_function(X), values, atol=1e-5)
+    best, second = np.sort(values, axis=1)[:, :-3:-1].T
+    no_tie = best > second + 2e-5  # a row at its bound may belong to two classes alike
+    assert no_tie.mean() > 0.95
+    np.testing.assert_array_equal(ours.predict(X)[no_tie], theirs.predict(X)[no_tie])
 
 
 @pytest.mark.parametrize("bias", [False, True])

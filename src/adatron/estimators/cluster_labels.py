@@ -37,11 +37,11 @@ class Contour:
     level: float  # output on the surface
     tol: float  # part of the level that the solution leaves open
 
-    def outputs(self, X: np.ndarray) -> np.ndarray:
-        return expand(self.kernel, X, self.vectors, self.coefficients[:, None], self._precision)[:, 0]
+    def outputs(self, X: np.ndarray, precision: type = np.float64) -> np.ndarray:
+        return expand(self.kernel, X, self.vectors, self.coefficients[:, None], precision)[:, 0]
 
     @cached_property
-    def _precision(self) -> type:
+    def precision(self) -> type:
         """Float32 where its rounding of the exponent ``γ|x − z|²`` is far below what `tol` leaves open."""
         radius = np.linalg.norm(self.vectors - self.vectors.mean(axis=0), axis=1).max()
         rounding = 8.0 * np.finfo(np.float32).eps * self.kernel.gamma * radius**2
@@ -149,7 +149,7 @@ def _stay_inside(contour: Contour, X: np.ndarray, edges: Edges, fractions: np.nd
         part = slice(start, start + step)
         begin, end = X[edges.first[part], None], X[edges.second[part], None]
         points = begin + fractions[None, :, None] * (end - begin)
-        outputs = contour.outputs(points.reshape(-1, X.shape[1]))
+        outputs = contour.outputs(points.reshape(-1, X.shape[1]), contour.precision)
         kept[part] = contour.is_inside(outputs).reshape(-1, len(fractions)).all(axis=1)
     return kept
 

@@ -11,6 +11,8 @@ from adatron.operators import GramOperator
 
 __all__ = ["DualProblem", "positive_diagonal"]
 
+_NEAR_ORIGIN = 0.01  # of the mean K_ii
+
 
 def positive_diagonal(gram: GramOperator) -> np.ndarray:
     """K_ii, with zeros (a point at the origin of feature space) raised to rounding level."""
@@ -92,6 +94,11 @@ class DualProblem:
     def diagonal(self) -> np.ndarray:
         """K_ii, no zeros among them."""
         return positive_diagonal(self.gram)
+
+    @cached_property
+    def inverse_curvature(self) -> np.ndarray:
+        """1/K_ii; a point near the origin of feature space counts as if it were a little away from it."""
+        return 1.0 / np.maximum(self.diagonal, _NEAR_ORIGIN * self.diagonal.mean())
 
     @cached_property
     def is_nonnegative(self) -> bool:

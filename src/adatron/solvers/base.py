@@ -95,7 +95,8 @@ def output_sweep(
             for first, rows in tiles:
                 yield copy * points.m + first, rows, kept, factor is not None
     finally:
-        f[...] = np.tile(kept.T if factor is None else points.outputs_of(kept.T), (copies, 1))
+        outputs = kept.T if factor is None else points.outputs_of(kept.T)
+        f[...] = outputs if copies == 1 else np.tile(outputs, (copies, 1))
 
 
 def _parts(factor: np.ndarray, w: np.ndarray, pause: Pause) -> Iterator[tuple[int, np.ndarray]]:

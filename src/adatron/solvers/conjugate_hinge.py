@@ -128,7 +128,9 @@ def best_step(y, u, cap, f, slope, bias, has_bias, precision):
     best, g1, g2, h11, h12, h22 = loss_along(y, u, cap, f, slope, rate, bias)
     for _ in range(100):
         d_rate, d_bias = newton_step(g1, g2, h11, h12, h22, has_bias)
-        d_rate = max(d_rate, -rate)
+        if d_rate < -rate:  # η stays ≥ 0; the bias is then the best one for the shorter step
+            d_rate = -rate
+            d_bias = (g2 - h12 * d_rate) / h22 if has_bias and h22 > 0.0 else 0.0
         loss = np.inf
         for _ in range(20):
             loss, g1, g2, h11, h12, h22 = loss_along(y, u, cap, f, slope, rate + d_rate, bias + d_bias)

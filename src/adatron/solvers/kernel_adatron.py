@@ -26,7 +26,6 @@ __all__ = ["AdatronState", "KernelAdatron", "adatron_sweep", "learning_rates"]
 
 
 _EDGE = 1.95  # ηK_ii closer to 2 would circle for ever, so larger rates are reduced to this
-_NEAR_ORIGIN = 0.01  # of the mean K_ii
 
 
 class AdatronState(NamedTuple):
@@ -54,29 +53,26 @@ class KernelAdatron:
         learning_rates(problem, self.learning_rate)  # an impossible rate is an error before any work
         alpha, f = empty_state_arrays(problem, alpha)
         columns = problem.n_columns
-        first = 1.0 / _inverse_curvature(problem).sum() if problem.has_bias else 0.0
+        first = 1.0 / problem.inverse_curvature.sum() if problem.has_bias else 0.0
         return AdatronState(alpha, f, np.zeros(columns), problem.imbalance(alpha), np.full(columns, first))
 
     def epoch(self, problem: DualProblem, state: AdatronState, pause: Pause) -> AdatronState:
         """Visit every point once, then move the bias by what ω asks for."""
         adatron_sweep(problem, state, self.learning_rate, pause)
         if problem.has_bias:
-            inverse = _inverse_curvature(problem)
             _move_bias(
-                problem.y.T, problem.upper.T, inverse, float(problem.equality or 0.0),
+                problem.y.T, problem.upper.T, problem.inverse_curvature, float(problem.equality or 0.0),
                 state.alpha.T, state.omega, state.bias, state.penalty,
             )  # fmt: skip
         return state
 
 
-def _inverse_curvature(problem: DualProblem) -> np.ndarray:
-    """1/K_ii; a point near the origin of feature space must not drive c to zero: λ would stop moving."""
-    return 1.0 / np.maximum(problem.diagonal, _NEAR_ORIGIN * problem.diagonal.mean())
-
-
 @compiled
 def _move_bias(y, upper, inverse, r, alpha, omega, bias, penalty):
-    """``λ ← λ + cω``, then ``c = 1/Σ 1/K_ii`` over the free points: the curvature of the dual along ω."""
+    """``λ ← λ + cω``, then ``c = 1/Σ 1/K_ii`` over the free points: the curvature of the dual along ω.
+
+    One point near the origin of feature space must not drive c to zero, or λ would stop moving.
+    """
     for b in range(alpha.shape[0]):
         total, free, everywhere = -r, 0.0, 0.0
         for i in range(alpha.shape[1]):

@@ -64,6 +64,8 @@ def rounds(
 
 def _group(runs: list[Run]) -> list[Run]:
     """The first runs whose matrices are held together: all of them if they are small."""
+    if len(runs) == 1:
+        return runs
     costs = np.cumsum([getattr(run.problem.gram, "cost", 0) for run in runs])
     return runs[: max(1, int(np.searchsorted(costs, _HELD_AT_ONCE, side="right")))]
 
