@@ -48,7 +48,12 @@ ESTIMATORS = [
     AutoSVC(),
     AutoSVR(),
 ]
-CASES = [pair for estimator in ESTIMATORS for pair in estimator_checks_generator(estimator)]
+CASES = [
+    pytest.param(*pair, marks=() if is_first else pytest.mark.slow)
+    for number, estimator in enumerate(ESTIMATORS)
+    for is_first in [not any(type(one) is type(estimator) for one in ESTIMATORS[:number])]
+    for pair in estimator_checks_generator(estimator)
+]  # other parameters than the default ones are for the longer run
 
 
 def name_of(case):
@@ -74,6 +79,7 @@ for name in [*NAMES.split(), "AutoSVC", "AutoSVR"]:
 """
 
 
+@pytest.mark.slow
 def test_no_check_is_skipped_with_array_api_dispatch():
     environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
     command = [sys.executable, "-c", REPORT]

@@ -15,7 +15,10 @@ from adatron.papers.data import wisconsin_split
 EXPERIMENTS = {experiment.name: experiment for experiment in DOCUMENT.experiments}
 WITHOUT_DATA = ["figure-1", "figure-3", "figures-4-5", "figures-9-11", "figure-12"]
 ON_SONAR = [pytest.param(name, marks=needs_data) for name in ("figure-2", "figures-6-8")]
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
 
 
 @pytest.fixture(scope="module")

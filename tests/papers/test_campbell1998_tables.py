@@ -17,6 +17,8 @@ from adatron.papers.data import original_sonar
 from adatron.papers.experiment import Effort, Verdict
 from adatron.solvers import SecantAdatron
 
+pytestmark = pytest.mark.slow
+
 EXPERIMENTS = {
     experiment.name: experiment
     for module in (tables, usps, scaling, selection)

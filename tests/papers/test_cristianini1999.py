@@ -11,6 +11,8 @@ from adatron.papers.cristianini1999.tasks import Solved, largest_rate, majority,
 from adatron.papers.experiment import Verdict
 from adatron.papers.run import Entry, run_entries
 
+pytestmark = pytest.mark.slow
+
 EXPERIMENTS = {experiment.name: experiment for experiment in DOCUMENT.experiments}
 
 
@@ -104,7 +106,6 @@ def test_largest_stable_rate_is_the_limit(share, converges):
 
 
 @needs_data
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["qp", "bounds", "learning-rate", "regression"])
 def test_statements_hold(name):
     found = findings(name)

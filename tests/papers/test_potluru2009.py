@@ -18,7 +18,10 @@ EXPERIMENTS = {experiment.name: experiment for experiment in DOCUMENT.experiment
 N_TEST = {"breast": 133, "sonar": 104}
 
 # machines on their way are what is looked at
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
 
 
 def run(name):

@@ -17,6 +17,8 @@ from adatron.papers.tsang2007.reasons import reason
 from adatron.papers.tsang2007.rows import row_of
 from adatron.papers.tsang2007.sets import STANDARDISED_ASTRO, Split, set_called
 
+pytestmark = pytest.mark.slow
+
 QUICK = Effort(quick=True)
 
 

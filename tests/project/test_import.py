@@ -35,6 +35,7 @@ def fastest(code, times=5):
     return best
 
 
+@pytest.mark.slow
 def test_import_costs_at_most_half_more_than_sklearn_svm():
     nothing = fastest("pass")
     theirs = fastest("import sklearn.svm") - nothing

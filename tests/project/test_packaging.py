@@ -5,6 +5,8 @@ import sys
 import venv
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 LOAD = """
 import adatron
@@ -19,6 +21,7 @@ print(shapes)
 """
 
 
+@pytest.mark.slow
 def test_wheel_in_a_clean_environment_loads_every_bundled_set(tmp_path):
     build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(ROOT)]
     subprocess.run(build, check=True, capture_output=True, timeout=300)
