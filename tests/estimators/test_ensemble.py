@@ -55,6 +55,7 @@ def test_means_over_ten_realizations(name, parzen, ensemble, iterations):
 
 
 @needs_data
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n_features", "percent", "iterations", "orders"),
     [("svmguide1", 4, 2.9, 265, 12), ("a1a", 123, 16.5, 94, 16), ("w1a", 300, 2.2, 277, 4)],

@@ -328,7 +328,7 @@ def test_D15_large_but_not_too_large(solver, scale):
 def test_D16_unscaled_linear_with_mixed_labels(solver, m):
     X, _ = blobs(m)
     y = np.random.default_rng(1).integers(0, 2, m)
-    model = fit_quietly(SVC(kernel="linear", solver=solver), X * 1e5, y)
+    model = fit_quietly(SVC(kernel="linear", solver=solver, max_iter=50_000), X * 1e5, y)
     check_model(model, X * 1e5, y)
 
 

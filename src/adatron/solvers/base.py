@@ -87,7 +87,7 @@ def output_sweep(
     if factor is None:
         kept = np.ascontiguousarray(f[: points.m].T)
     else:
-        folded = coefficients.reshape(copies, points.m, -1, order="C").sum(axis=0)
+        folded = coefficients if copies == 1 else coefficients.reshape(copies, points.m, -1).sum(axis=0)
         kept = np.ascontiguousarray(points.weights_of(folded).T)
     try:
         for copy in range(copies):
