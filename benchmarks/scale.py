@@ -118,7 +118,7 @@ def _exact(X, y):
 METHODS = {
     "AutoSVC": (_auto, 10**7),
     "EnsembleSVC": (_ensemble, 10**7),
-    "LinearSVC, 5 C": (_linear_svc, 200_000),
+    "LinearSVC, 5 C": (_linear_svc, 10**6),
     "LinearSVC, 1 C": (_one_linear_svc, 10**6),
     "SGD, 5 C": (_sgd, 10**6),
     "exact sklearnex": (_exact, 100_000),

@@ -1,5 +1,6 @@
 """The site: Sphinx with Markdown pages, numpydoc, a gallery and figures drawn while it is built."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -60,13 +61,23 @@ html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 4,
     "secondary_sidebar_items": ["page-toc"],
 }
 html_sidebars = {"index": []}
 html_copy_source = False
 
 
+def _without_network(app, exception):
+    """Animations ask a distant server for their buttons' icons; the theme has brought them already."""
+    distant = re.compile(r'<link rel="stylesheet"\s+href="https://[^"]*font-awesome[^"]*">')
+    for path in (Path(app.outdir) / "gallery").glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        if distant.search(text):
+            path.write_text(distant.sub("", text), encoding="utf-8")
+
+
 def setup(app):
     """Write the tables that are made from measurements before the pages are read."""
     app.connect("builder-inited", lambda _: tables.write(HERE / "_generated"))
+    app.connect("build-finished", _without_network)

@@ -31,7 +31,10 @@ class Page(HTMLParser):
 
 def faults_of(site: Path) -> list[str]:
     """One line for every link that leads nowhere."""
-    pages = {path.resolve(): Page(path) for path in sorted(site.rglob("*.html"))}
+    paths = (
+        path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts
+    )  # theme's templates
+    pages = {path.resolve(): Page(path) for path in paths}
     found = []
     for path, page in pages.items():
         for address, needed in page.links:
