@@ -1,4 +1,4 @@
-"""Workers, schedulers and clients that die in the middle of a fit; faults X1–X5 and X12 of the catalogue."""
+"""Workers, schedulers and clients that die in mid-fit; faults X1–X6, X12 and X13 of the catalogue."""
 
 import os
 import signal
@@ -113,6 +113,67 @@ def test_X12_a_step_that_never_ends_is_given_up(client):
         pytest.raises(ClusterError, match=r"one step of the fit has taken more than 0\.5 s"),
     ):
         multiplicative(2).fit(slow, y)
+
+
+def _crowd(n_threads=9):
+    """Threads that want the interpreter as much as the worker's own: it is ten times slower."""
+    import threading
+
+    until = time.monotonic() + 60.0
+
+    def busy():
+        while not getattr(threading, "_adatron_alone", False) and time.monotonic() < until:
+            pass
+
+    threading._adatron_alone = False
+    for _ in range(n_threads):
+        threading.Thread(target=busy, daemon=True).start()
+
+
+def _leave_alone():
+    import threading
+
+    threading._adatron_alone = True
+
+
+@pytest.mark.slow
+def test_X6_a_worker_ten_times_slower(client):
+    expected = fitted(multiplicative(6)).decision_function(X)
+    slow = list(client.scheduler_info()["workers"])[:1]
+    client.run(_crowd, workers=slow)
+    try:
+        found = fitted(multiplicative(6)).decision_function(X)
+    finally:
+        client.run(_leave_alone, workers=slow)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_X13_no_port_is_opened_without_a_client():
+    listening = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(_FIT_WITHOUT_CLIENT)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert listening.stdout.split() == ["ClusterError", "[]"], listening.stderr
+
+
+_FIT_WITHOUT_CLIENT = """
+    import psutil
+    import dask.array as da
+    import numpy as np
+    from adatron import EnsembleSVC
+    try:
+        EnsembleSVC(rank=2).fit(da.from_array(np.eye(4)), [0, 1, 0, 1])
+    except Exception as error:
+        print(type(error).__name__)
+    print([c.laddr for c in psutil.Process().net_connections() if c.status == psutil.CONN_LISTEN])
+"""
+
+
+def test_X13_tests_and_documented_clusters_listen_here_only(client):
+    addresses = [client.scheduler.address, *client.scheduler_info()["workers"]]
+    assert all(address.startswith("tcp://127.0.0.1:") for address in addresses)
 
 
 def _fails(block, block_info=None):

@@ -20,7 +20,7 @@ from adatron import SVC, EnsembleSVC
 from adatron.exceptions import KernelError
 from adatron.operators import choose
 from adatron.solvers import KernelAdatron
-from tests.faults.invariants import check_model, overlapping
+from tests.faults.invariants import check_model, fit_quietly, overlapping
 
 # ---------------------------------------------------------------- memory
 
@@ -72,6 +72,17 @@ def test_R3_memory_error_in_the_middle(model, call):
         model.predict(X)
     expected = model.set_params(kernel="rbf").fit(X, y).decision_function(X)
     assert np.isfinite(expected).all()
+
+
+def test_R12_clock_that_jumps_back(monkeypatch):
+    X, y = overlapping(200)
+    hours = iter(range(10**6, 0, -1))
+    monkeypatch.setattr(time, "time", lambda: 3600.0 * next(hours))
+    began = time.monotonic()
+    model = fit_quietly(SVC(C=1e6, gamma=1e-3, tol=1e-12, time_limit=0.3, solver="adatron"), X, y)
+    assert model.status_ == "time_limit"
+    assert 0.25 < time.monotonic() - began < 5.0
+    assert (np.diff(model.history_["seconds"]) >= 0.0).all()
 
 
 # ---------------------------------------------------------------- Ctrl-C
