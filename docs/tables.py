@@ -11,7 +11,7 @@ __all__ = ["write"]
 def write(directory):
     """Write every table to `directory`, as Markdown."""
     directory.mkdir(exist_ok=True)
-    for name, make in {"tuned": tuned_table, "fits": fits_table}.items():
+    for name, make in {"tuned": tuned_table, "fits": fits_table, "scale": scale_table}.items():
         source = MEASURED / f"{name}.json"
         record = json.loads(source.read_text()) if source.exists() else None
         text = "*Not measured yet.*" if record is None else make(record["results"]) + _about(record)
@@ -41,6 +41,23 @@ def _tuned_cell(parts):
     error = 100 * sum(part["error"] for part in done) / len(done)
     seconds = sum(part["seconds"] for part in done) / len(done)
     return f"{error:.1f}, {seconds:.2g} s"
+
+
+def scale_table(results):
+    """Rows, seconds, memory and error of every method, a line for each fit."""
+    rows = [
+        [data, method, f"{int(m):,}", *_scale_cells(found)]
+        for data, methods in results.items()
+        for method, sizes in methods.items()
+        for m, found in sizes.items()
+    ]
+    return _table(["data", "method", "rows", "seconds", "GB", "test error %"], rows)
+
+
+def _scale_cells(found):
+    if found is None:
+        return ["given up", "–", "–"]
+    return [f"{found['seconds']:.3g}", f"{found['gigabytes']:.1f}", f"{found['error']:.2f}"]
 
 
 def fits_table(results):

@@ -54,6 +54,25 @@ def test_mapped_float32_rows_are_not_copied(model, mapped, moons):
     assert np.mean(double.predict(X_test) == fitted.predict(X_test)) > 0.99
 
 
+def test_auto_svc_draws_from_more_rows_than_it_trains(monkeypatch, moons):
+    X, y, X_test, y_test = moons
+    everything = AutoSVC().fit(X, y)
+    monkeypatch.setattr(auto_svc, "MOST", 1_600)
+    labels = np.where(np.arange(len(y)) % 100 == 7, 2, y)  # twenty of a third class
+    rows, samples = AutoSVC()._rows(X, labels, None)
+    assert len(rows.task.codes) == 1_600
+    assert (rows.task.codes == 2).sum() == 20  # a rare class is kept
+    np.testing.assert_array_equal(labels[rows.data.rows], rows.task.codes)
+    for sample in samples:
+        assert set(sample.data.rows) <= set(rows.data.rows)
+    model = AutoSVC().fit(X, y)
+    assert model.shape_fit_ == X.shape
+    assert model.score(X_test, y_test) > everything.score(X_test, y_test) - 0.01
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    again = AutoSVC().fit(X[shuffled], y[shuffled])
+    np.testing.assert_allclose(again.decision_function(X_test), model.decision_function(X_test), atol=1e-3)
+
+
 def test_auto_svc_scales_mapped_rows_when_it_reads_them(mapped, moons):
     rows, samples = AutoSVC()._rows(mapped, moons[1], None)
     assert np.shares_memory(rows.X.X, mapped)

@@ -35,6 +35,7 @@ __all__ = ["FEW", "AutoSearch", "Found"]
 
 LARGE = 50_000  # rows
 SAMPLES = 3_000, 50_000  # rows that the width is looked for on
+MOST = 500_000  # rows trained on one machine: hundreds for each landmark, of which there are then more
 _COLUMNS = 32  # that are trained side by side on all rows, if two folds fit into them
 _RANKS = (
     200,

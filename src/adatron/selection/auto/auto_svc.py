@@ -28,10 +28,11 @@ from adatron.estimators.training_data import TrainingData, classification_data
 from adatron.exceptions import AdatronWarning
 from adatron.kernels import Gaussian
 from adatron.selection.auto.auto_path import path_of
-from adatron.selection.auto.auto_search import FEW, LARGE, OUT_OF_TIME, SAMPLES, AutoSearch, Found
+from adatron.selection.auto.auto_search import FEW, LARGE, MOST, OUT_OF_TIME, SAMPLES, AutoSearch, Found
 from adatron.selection.auto.folds import Folds, check_search, drawn_folds, given_folds, is_number_of_folds
 from adatron.selection.auto.rows import (
     Rows,
+    at_most,
     fetched,
     in_memory_if_few,
     prepared_rows,
@@ -56,7 +57,9 @@ class AutoSVC(ExpansionClassifier):
     Up to 3,000 rows everything is done on all of them; above, the width is first looked for on a sample,
     and with many classes not all folds are used; above 12,000 rows the kernel is replaced by a low-rank
     approximation. Above 50,000 rows the width is looked for on 50,000 of them, and all are trained once:
-    time and memory grow in proportion to the rows. Above 100,000 rows X is read block by block and not
+    time and memory grow in proportion to the rows. Of more than 500,000 rows on one machine as many are
+    drawn: the rank of the approximation limits the error then, and fewer rows leave memory for a higher one.
+    Above 100,000 rows X is read block by block and not
     copied if it is float32 or float64 in C order, also when it is a `numpy.memmap`; what does not fit into
     memory is kept in a temporary file. More than two classes are one-vs-rest.
 
@@ -175,7 +178,7 @@ class AutoSVC(ExpansionClassifier):
         data = in_memory_if_few(classification_data(self, X, y, sample_weight))
         Layout(len(data.classes), "ovr").check_size(len(data.codes))
         state = as_random_state(0 if self.random_state is None else self.random_state)
-        data, folds, order = self._folds(data, X, y, state)
+        data, folds, order = at_most(MOST, *self._folds(data, X, y, state), state)
         merge = self.scoring is None  # scorers know no weights
         rows = prepared_rows(data, folds, merge)
         if len(rows.task.codes) <= FEW:

@@ -15,7 +15,17 @@ from adatron.operators import is_distributed, kept_rows
 from adatron.selection.auto.folds import Folds
 from adatron.selection.auto.stages import Task
 
-__all__ = ["FEW", "MANY", "Rows", "fetched", "in_memory_if_few", "prepared_rows", "sample_of", "some_of"]
+__all__ = [
+    "FEW",
+    "MANY",
+    "Rows",
+    "at_most",
+    "fetched",
+    "in_memory_if_few",
+    "prepared_rows",
+    "sample_of",
+    "some_of",
+]
 
 FEW, MANY = 3_000, 12_000  # rows: up to which all is done on all of them, and with the whole kernel matrix
 
@@ -63,6 +73,19 @@ def sample_of(codes: np.ndarray, random_state: np.random.RandomState, size: int)
     rare = rank_in_class < _RARE
     others = order[~rare[order]][: max(0, size - int(rare.sum()))]
     return np.sort(np.concatenate([np.flatnonzero(rare), others]))
+
+
+def at_most(
+    most: int, data: TrainingData, folds: Folds, order: np.ndarray, random_state: np.random.RandomState
+) -> tuple[TrainingData, Folds, np.ndarray]:
+    """So many of the rows where they are, with their folds and their part of `order`; a cluster keeps all."""
+    if len(order) <= most or is_distributed(data.X):
+        return data, folds, order
+    kept = np.sort(order[sample_of(data.codes[order], random_state, most)])
+    place = np.full(len(order), -1)
+    place[kept] = np.arange(len(kept))
+    new_order = place[order]
+    return some_of(data, kept), folds.of_rows(kept, folds.n_folds), new_order[new_order >= 0]
 
 
 def some_of(data: TrainingData, places: np.ndarray) -> TrainingData:
