@@ -14,8 +14,13 @@ def local_cluster(n_workers=2, **options):
     import dask
 
     settings = {"n_workers": n_workers, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
+    patient = {
+        "distributed.worker.memory.terminate": False,
+        # a cluster closes the nanny of a worker that happens to be missing so long after it was first lost
+        "distributed.deploy.lost-worker-timeout": "10 minutes",
+    }
     with (
-        dask.config.set({"distributed.worker.memory.terminate": False}),
+        dask.config.set(patient),
         LocalCluster(dashboard_address="127.0.0.1:0", **settings, **options) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):

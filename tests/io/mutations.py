@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+from copy import deepcopy
 from typing import Any
 
 __all__ = ["forged", "mutated", "mutated_values", "parts_of", "sealed"]
@@ -80,11 +81,11 @@ def _change(place: tuple[Any, Any], chance: random.Random) -> None:
     if kind == 0:
         del container[key]
     elif kind == 1 and isinstance(container, list):
-        container.insert(key, container[key])
+        container.insert(key, deepcopy(container[key]))
     elif kind == 2:
         other = chance.choice(list(container) if isinstance(container, dict) else range(len(container)))
         container[key], container[other] = container[other], container[key]
     elif kind == 3 and type(container[key]) in (int, float):
         container[key] = chance.choice([-1, 2]) * container[key] + chance.choice([0, 1])
     else:
-        container[key] = chance.choice(STRANGE)
+        container[key] = deepcopy(chance.choice(STRANGE))
