@@ -1,4 +1,4 @@
-"""Many rows on one machine: tuned models of rank 512 from 10⁴ to 10⁶ rows; time, memory and error.
+"""Many rows on one machine: tuned models from 10⁴ to 10⁶ rows; time, memory and error.
 
     python benchmarks/scale.py [--quick] [--sets classification mnist] [--sizes 10000 100000 1000000]
                                [--methods NAME …] [--patience 1200] [--out FILE]

@@ -89,6 +89,7 @@ def in_a_process(code, **environment):
     return result.stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled with the JIT off")
 def test_C4_first_compile_from_eight_threads(tmp_path):
     assert in_a_process(FIRST_COMPILE, NUMBA_CACHE_DIR=str(tmp_path)) == "1"

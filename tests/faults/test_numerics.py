@@ -295,6 +295,7 @@ def test_N16_number_of_threads():
     np.testing.assert_array_equal(*(model.predict(X) for model in models))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "environment",
     [{"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}, {"NUMBA_CPU_NAME": "generic"}],

@@ -258,6 +258,7 @@ def filled_cache(tmp_path_factory):
     return cache, small_fit(cache)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "content"),
     [("*.nbi", b"garbage" * 100), ("*.nbc", b""), ("*.nbc", None)],

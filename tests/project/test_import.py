@@ -48,6 +48,7 @@ def test_import_alone_loads_neither_numpy_nor_sklearn():
     assert not {"numpy", "sklearn", "numba", "scipy"} & set(loaded)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled with the JIT off")
 def test_second_process_hits_the_disk_cache(tmp_path):
     cache = str(tmp_path / "cache")

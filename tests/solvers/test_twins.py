@@ -145,7 +145,7 @@ def test_equal_iterates_of_a_regression_in_one_working_set(bias):
         problem = regression(gram, t, np.full(20, 50.0), epsilon=0.01, bias=bias)
         K = np.tile(KERNELS["gaussian"](X, X), (2, 2))
         twin = partial(greedy_adatron.rounds, size=12, bias=bias, p=problem.p[:, 0], copies=2)
-        check_equal_iterates(GreedyAdatron(size=12), problem, K, twin, at_least=1)
+        check_equal_iterates(GreedyAdatron(size=12), problem, K, twin, 1, ("one working set", bias))
 
 
 @pytest.mark.parametrize("name", ["auto", "adatron", "adatron-secant", "multiplicative"])
