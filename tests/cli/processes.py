@@ -9,7 +9,21 @@ from pathlib import Path
 
 import adatron
 
-__all__ = ["Command", "ForkServer", "environment_with"]
+__all__ = ["ENDLESS", "Command", "ForkServer", "environment_with"]
+
+ENDLESS = [
+    "fit",
+    "pima",
+    "--model",
+    "svc",
+    "--solver",
+    "adatron",
+    "-C",
+    "1e9",
+    "--tol",
+    "1e-12",
+    "--no-report",
+]
 
 _IMPORTED_FROM = [Path(adatron.__file__).parents[1], Path(__file__).parents[2]]
 _LONGEST = 120  # seconds that a command may take on a busy machine

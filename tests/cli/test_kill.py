@@ -11,7 +11,7 @@ import pytest
 from adatron.io import load_model
 from adatron.storage import read_container
 from adatron.storage.tree import unflatten
-from tests.cli.processes import Command
+from tests.cli.processes import ENDLESS, Command
 from tests.cli.tables import checkerboard
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="CPU time is read from /proc")
@@ -19,19 +19,6 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="CP
 HARD_MARGIN = ["fit", "sonar", "--model", "svc", "--solver", "adatron", "-C", "inf", "--sigma", "1"]
 HARD_MARGIN += ["--no-scale", "--test-size", "0.5", "--no-report"]
 SAVED = ["--checkpoint", "fit.checkpoint", "--every", "0"]
-ENDLESS = [
-    "fit",
-    "pima",
-    "--model",
-    "svc",
-    "--solver",
-    "adatron",
-    "-C",
-    "1e9",
-    "--tol",
-    "1e-12",
-    "--no-report",
-]
 
 
 def epoch_of(checkpoint):

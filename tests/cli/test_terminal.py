@@ -8,25 +8,11 @@ import sys
 
 import pytest
 
-from tests.cli.processes import environment_with
+from tests.cli.processes import ENDLESS, environment_with
 from tests.cli.tables import checkerboard, letters, surface
 from tests.cli.terminals import Terminal
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs pseudo terminals, /proc")
-
-ENDLESS = [
-    "fit",
-    "pima",
-    "--model",
-    "svc",
-    "--solver",
-    "adatron",
-    "-C",
-    "1e9",
-    "--tol",
-    "1e-12",
-    "--no-report",
-]
 
 
 @pytest.fixture

@@ -206,19 +206,21 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_F4_hostile_header(path, name):
-    """Quickly, and in 50 MB."""
+    """In less than 0.1 s of processor time and 50 MB."""
     assert len(HOSTILE[name]) <= MAX_BYTES
     data = forged(HOSTILE[name], b"")
-    began = time.thread_time()
-    rejected(path, data, "cannot be read")
-    seconds = time.thread_time() - began
+    seconds = []
+    for _ in range(3):  # the quickest is disturbed least
+        began = time.thread_time()
+        rejected(path, data, "cannot be read")
+        seconds.append(time.thread_time() - began)
     tracemalloc.start()  # makes it several times slower
     with pytest.raises(ValueError, match="cannot be read"):
         read_container(path, "test")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 50e6
-    assert seconds < 0.5
+    assert min(seconds) < 0.1
     assert min(_seconds(path) for _ in range(3)) < 0.1
 
 
