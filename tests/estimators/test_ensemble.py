@@ -3,7 +3,7 @@
 import lzma
 import subprocess
 import sys
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -192,8 +192,11 @@ def test_precomputed_equals_the_kernel(bias):
     direct = EnsembleSVC(Gaussian(0.1), fit_intercept=bias).fit(X[:200], y[:200])
     given = EnsembleSVC("precomputed", fit_intercept=bias).fit(K[:200, :200], y[:200])
     rows = K[:, :200]
+    pairs = zip(given.staged_decision_function(rows), direct.staged_decision_function(X), strict=False)
+    for ours, theirs in islice(pairs, 30):
+        np.testing.assert_allclose(ours, theirs, atol=1e-9)
     # Other rounding leads to slightly other last iterations, not to another classifier.
-    np.testing.assert_allclose(given.decision_function(rows), direct.decision_function(X), atol=1e-3)
+    assert np.corrcoef(given.decision_function(rows), direct.decision_function(X))[0, 1] > 0.999
     assert np.mean(given.predict(rows) == direct.predict(X)) > 0.99
     last = list(given.staged_decision_function(rows))[-1]
     np.testing.assert_allclose(last, given.decision_function(rows), atol=1e-9)

@@ -45,7 +45,6 @@ _FITTED_IN_PRIVATE = (
     "_probabilities",
     "_stages",
 )
-_ONE_BLAS_THREAD = 3_000  # points
 
 
 @dataclass
@@ -63,7 +62,7 @@ class FitPlan:
     def wants_one_blas_thread(self) -> bool:
         """Whether several BLAS threads would mostly wait for one another, or for our own."""
         own_threads = any(hasattr(run.problem.gram, "release") for run in self.runs)
-        return own_threads or max(run.problem.m for run in self.runs) <= _ONE_BLAS_THREAD
+        return own_threads or all(run.problem.m <= run.one_blas_thread_up_to for run in self.runs)
 
     def rounds(self) -> Iterator[list[EpochRecord]]:
         remaining = None if self.time_limit is None else self.time_limit - (monotonic() - self.began)

@@ -23,6 +23,8 @@ class StageRun(OwnRuleRun):
     the exponential loss of the ensemble hardly falls any more.
     """
 
+    one_blas_thread_up_to = 1_000  # its time is that of products, and little happens between them
+
     def __init__(self, problem: DualProblem, solver: RhoSVM, **options: Any) -> None:
         super().__init__(problem, solver, **options)
         self.parzen = self.state.weights.copy()

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adatron.kernels.base import Kernel, squared_norms
+from adatron.kernels.exponential import exponentials
 from adatron.kernels.standard import Gaussian, Linear, Polynomial, Sigmoid
 
 __all__ = ["ProductForm", "product_form"]
@@ -50,7 +51,7 @@ class ProductForm:
     def finish(self, values: np.ndarray) -> None:
         """From the sum to the kernel value, in place."""
         if self.function == "exp":
-            np.exp(values, out=values)
+            exponentials(values)
         elif self.function == "power":
             np.power(values, self.degree, out=values)
         elif self.function == "tanh":

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from adatron.exceptions import KernelError
 from adatron.kernels.base import Kernel, Traits, inner_products, squared_norms
+from adatron.kernels.exponential import exponentials
 
 __all__ = [
     "CallableKernel",
@@ -141,7 +142,7 @@ class Gaussian(Kernel):
         if X is Z:
             np.fill_diagonal(distances, 0.0)
         distances *= -self.gamma
-        return np.exp(distances, out=distances)
+        return exponentials(distances)
 
     def diagonal(self, X: Any) -> np.ndarray:
         return np.ones(X.shape[0])

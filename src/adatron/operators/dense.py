@@ -40,7 +40,10 @@ class DenseGram:
         if V.shape[1] > _FEW or self.m == 0:
             return self._K @ V
         # Symmetric products read half of the matrix, and products with few vectors are all reading.
-        return np.column_stack([dsymv(1.0, self._K.T, V[:, b], lower=1) for b in range(V.shape[1])])
+        products = np.empty(V.shape, order="F")
+        for b in range(V.shape[1]):
+            products[:, b] = dsymv(1.0, self._K.T, V[:, b], lower=1)
+        return products
 
     def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
         """``f += Σ weights_k K[rows_k]``."""

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from adatron.compiled import compiled, compiled_part
 from adatron.kernels import Kernel
+from adatron.kernels.exponential import exponential
 from adatron.operators.finite import check_finite
 from adatron.operators.protocol import Rows
 from adatron.operators.rows import add_kept_rows
@@ -60,7 +61,8 @@ def row_of(i, matrix):
             for j in range(len(row)):
                 row[j] += weight * column[j]
         if matrix.function == 1:
-            _exponentiate(row)
+            for j in range(len(row)):
+                row[j] = exponential(row[j])
         elif matrix.function == 2:
             for j in range(len(row)):
                 row[j] = row[j] ** numbers[2]
@@ -70,29 +72,6 @@ def row_of(i, matrix):
         matrix.place[i] = matrix.filled[0]
         matrix.filled[0] += 1
     return matrix.K[matrix.place[i]]
-
-
-@compiled_part
-def _exponentiate(values):
-    """``exp`` of every value in place, to about 1e-15, as loops that become vector instructions.
-
-    ``e^x = 2^n e^r`` with n whole and ``|r| ≤ ½ log 2``; e^r is a polynomial, 2^n is written as bits.
-    Where 2^n would be too small for a normal number it is the smallest one.
-    """
-    bits = np.empty(len(values), np.int64)
-    powers = bits.view(np.float64)
-    for j in range(len(values)):
-        x = values[j] if not values[j] < -746.0 else -746.0
-        n = np.floor(x * 1.4426950408889634 + 0.5)
-        r = x - n * 0.6931471803691238 - n * 1.9082149292705877e-10
-        n = n if n > -1022.0 else -1022.0  # also where n is NaN
-        bits[j] = (np.int64(n if n < 1023.0 else 1023.0) + 1023) << 52
-        series = 1.0 + r / 12.0
-        for k in range(11, 0, -1):
-            series = 1.0 + r / k * series
-        values[j] = series
-    for j in range(len(values)):
-        values[j] *= powers[j]
 
 
 @compiled

@@ -19,6 +19,7 @@ from adatron.threads import in_parallel, one_blas_thread, usable_threads
 __all__ = ["TileEvaluator", "as_dense", "tile_evaluator", "usable_form", "whole_matrix"]
 
 _WIDTH = 512  # columns of a tile
+_SQUARE = 128  # rows of a tile below the diagonal
 _ONE_TILE = 1_000  # rows up to which a matrix is evaluated at once
 _ROWS = 64  # rows of a tile of sparse rows
 _SPARSE_STEP = 30.0  # cost of one scattered multiply-add, in multiply-adds of a matrix product
@@ -35,6 +36,10 @@ class TileEvaluator:
     def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
         """Write ``K[rows][:, cols]`` (all columns for None) into `out`."""
         self._fill(self.X[rows], self.X if cols is None else self.X[cols], out, n_threads)
+
+    def fill_whole(self, out: np.ndarray, n_threads: int) -> None:
+        """Write the kernel matrix of the rows of X into `out`."""
+        self.fill(np.arange(self.m), None, out, n_threads)
 
     def times(self, Z: Any, weights: np.ndarray, start: int, stop: int) -> np.ndarray:
         """``k(Z, X[start:stop]) @ weights[start:stop]`` on this thread, summed in float64."""
@@ -77,6 +82,19 @@ class _DenseTiles(TileEvaluator):
 
     def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
         self._fill(self.right[rows], self.right if cols is None else self.right[cols], out, n_threads)
+
+    def fill_whole(self, out: np.ndarray, n_threads: int) -> None:
+        """Half of the values are evaluated, the others are theirs."""
+        left, right = self._left(self.right.copy()), self.right
+
+        def work(start: int) -> None:
+            part = slice(start, start + _SQUARE)
+            with np.errstate(over="ignore", invalid="ignore"):
+                np.matmul(left[part], right[: part.stop].T, out=out[part, : part.stop])
+                self.form.finish(out[part, : part.stop])
+            mirror(out, start, min(part.stop, self.m))
+
+        in_parallel(work, range(0, self.m, _SQUARE)[::-1], n_threads)
 
     def prepared(self, Z: Any) -> np.ndarray:
         return self._left(self._factor(Z))
@@ -162,6 +180,15 @@ class _SparseTiles(TileEvaluator):
 
 
 @compiled
+def mirror(K, start, stop):
+    """Copy what is below the diagonal in rows `start` to `stop` to its place above it."""
+    for first in range(0, stop, 8):  # few lines at a time, so that they stay in cache
+        for i in range(start, stop):
+            for j in range(first, min(first + 8, i)):
+                K[j, i] = K[i, j]
+
+
+@compiled
 def _add_products(first, indptr, indices, data, starts, members, values, scale, out):
     """Add ``scale ⟨x_i, z_j⟩``: every entry of x_i visits the rows that share its column."""
     for r in range(len(out)):
@@ -211,5 +238,5 @@ def whole_matrix(kernel: Kernel, X: Any) -> np.ndarray:
             return np.asarray(kernel(X, X), dtype=np.float64)
     K = np.empty((m, m))
     with one_blas_thread():
-        tile_evaluator(kernel, X, np.float64).fill(np.arange(m), None, K, usable_threads())
+        tile_evaluator(kernel, X, np.float64).fill_whole(K, usable_threads())
     return K

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from adatron.compiled import compiled, compiled_part
+from adatron.kernels.exponential import exponential
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause
 
@@ -147,7 +148,7 @@ def _multiplier(problem: DualProblem, logs: np.ndarray, rate: np.ndarray, b: int
 def _sum_at(logs, y, upper, r, s):
     total = -r
     for k in range(len(y)):
-        total += y[k] * min(upper[k], np.exp(min(logs[k] - s * y[k], 700.0)))
+        total += y[k] * min(upper[k], exponential(min(logs[k] - s * y[k], 700.0)))
     return total
 
 

@@ -18,10 +18,13 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from adatron.compiled import compiled, compiled_part
+from adatron.kernels.exponential import exponential
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause
 
-__all__ = ["RhoSVM", "RhoState", "distance_to_target", "step_length"]
+__all__ = ["RhoSVM", "RhoState"]
+
+_NO_RATE, _OPTIMAL = -1.0, 0.0  # in place of a rate
 
 
 class RhoState(NamedTuple):
@@ -36,6 +39,16 @@ class RhoState(NamedTuple):
     rate: np.ndarray  # (B,): η of the last accepted step, 0 if there was none
     log_loss: np.ndarray  # (B,): Σ log Z, the log of the exponential loss of the ensemble
     ended: np.ndarray  # (B,): 1.0 when ε is below its limit
+
+
+class Step(NamedTuple):
+    """What an attempt proposes, a line for each of its columns."""
+
+    logs: np.ndarray  # (b, m): log d
+    weights: np.ndarray  # (b, m): d
+    signed: np.ndarray  # (b, m): y d
+    rates: np.ndarray  # (b,): η, or why there is none
+    log_z: np.ndarray  # (b,)
 
 
 @dataclass(frozen=True)
@@ -64,93 +77,90 @@ class RhoSVM:
             logs = np.asfortranarray(np.log(weights))
         columns = problem.n_columns
         edge = (weights * edges).sum(axis=0)
-        state = RhoState(
-            np.empty_like(weights), np.empty_like(weights), np.zeros(columns), logs, weights, edges, edge,
+        scale = np.where(edge > 0.0, edge, 1.0)
+        return RhoState(
+            weights / scale, problem.y * edges / scale, np.zeros(columns), logs, weights, edges, edge,
             np.full(columns, self.eps_init), *(np.zeros(columns) for _ in range(3)),
         )  # fmt: skip
-        return _canonical(problem, state, np.arange(columns))
 
     def epoch(self, problem: DualProblem, state: RhoState, pause: Pause) -> RhoState:
         """One accepted step of every column, or its end."""
+        y, lines = problem.y.T, RhoState(*(value.T for value in state))
         state.rate[:] = 0.0
         waiting = np.flatnonzero(state.ended == 0.0)
         while len(waiting):
             pause()
-            waiting = self._attempt(problem, state, waiting)
+            step = Step(*np.empty((3, len(waiting), problem.m)), *np.empty((2, len(waiting))))
+            outputs = step.signed
+            if _propose(y, lines, waiting, step):  # one product for all columns
+                outputs = np.ascontiguousarray(problem.gram.matmul(step.signed.T).T)
+            waiting = _settle(y, lines, waiting, step, outputs, self.eps)
         return state
-
-    def _attempt(self, problem: DualProblem, state: RhoState, columns: np.ndarray) -> np.ndarray:
-        """Try a step in some columns, all with one product; the columns that must try again."""
-        logs = np.empty((problem.m, len(columns)), order="F")
-        targets = state.edge[columns] / (1.0 + state.epsilon[columns])
-        found = [
-            step_length(state.log_weights[:, b], state.edges[:, b], target, logs[:, k])
-            for k, (b, target) in enumerate(zip(columns, targets, strict=True))
-        ]
-        rates, log_z = np.array(found).T
-        state.ended[columns[rates == 0.0]] = 1.0
-        possible = rates > 0.0
-        accepted = np.zeros(len(columns), dtype=bool)
-        if possible.any():
-            weights = np.exp(logs[:, possible])
-            y = problem.y[:, columns[possible]]
-            edges = y * problem.gram.matmul(y * weights)
-            edge = (weights * edges).sum(axis=0)
-            better = edge <= state.edge[columns[possible]]
-            accepted[possible] = better
-            chosen = columns[accepted]
-            state.log_weights[:, chosen] = logs[:, accepted]
-            state.weights[:, chosen], state.edges[:, chosen] = weights[:, better], edges[:, better]
-            state.edge[chosen], state.rate[chosen] = edge[better], rates[accepted]
-            state.log_loss[chosen] += log_z[accepted]
-            _canonical(problem, state, chosen)
-        again = columns[~accepted & (rates != 0.0)]
-        state.epsilon[again] *= 0.5
-        state.ended[again] = state.epsilon[again] < self.eps
-        return again[state.ended[again] == 0.0]
-
-
-def _canonical(problem: DualProblem, state: RhoState, columns: np.ndarray) -> RhoState:
-    """α = d/ρ̄ and its outputs; ρ̄ = 0 (nothing to separate) leaves d as it is."""
-    scale = np.where(state.edge[columns] > 0.0, state.edge[columns], 1.0)
-    state.alpha[:, columns] = state.weights[:, columns] / scale
-    state.f[:, columns] = problem.y[:, columns] * state.edges[:, columns] / scale
-    return state
-
-
-@compiled_part
-def distance_to_target(logs, edges, lowest, rate, target):
-    """``E_η[(Qd)_i] − ρ``, the variance, and log Z, with edges measured from the lowest."""
-    top = -np.inf
-    for i in range(len(logs)):
-        top = max(top, logs[i] - rate * (edges[i] - lowest))
-    total, first, second = 0.0, 0.0, 0.0
-    for i in range(len(logs)):
-        e = edges[i] - lowest
-        w = np.exp(logs[i] - rate * e - top)
-        total += w
-        first += w * e
-        second += w * e * e
-    mean = first / total
-    return mean - (target - lowest), second / total - mean * mean, top + np.log(total)
 
 
 @compiled
-def step_length(logs, edges, target, new_logs):
-    """η and log Z, with the new log d in `new_logs`; η = −1: no rate reaches the target, η = 0: optimal."""
+def _propose(y, state, columns, step):
+    """Rates and new weights of some columns; whether any has a rate."""
+    for place, b in enumerate(columns):
+        target = state.edge[b] / (1.0 + state.epsilon[b])
+        rate, log_z, lowest = _step_length(state.log_weights[b], state.edges[b], target)
+        step.rates[place], step.log_z[place] = rate, log_z - rate * lowest
+        for i in range(y.shape[1]):
+            log_weight = state.log_weights[b, i] - rate * (state.edges[b, i] - lowest) - log_z
+            weight = exponential(log_weight) if rate > 0.0 else 0.0
+            step.logs[place, i], step.weights[place, i] = log_weight, weight
+            step.signed[place, i] = y[b, i] * weight
+    return step.rates.max() > 0.0
+
+
+@compiled
+def _settle(y, state, columns, step, outputs, limit):
+    """Accept the steps that do not raise ρ̄, halve ε for the others; the columns that must try again."""
+    again = np.zeros(len(columns), dtype=np.bool_)
+    for place, b in enumerate(columns):
+        if step.rates[place] == _OPTIMAL:
+            state.ended[b] = 1.0
+        elif step.rates[place] == _NO_RATE or not _accepted(y, state, b, step, place, outputs):
+            state.epsilon[b] *= 0.5
+            again[place] = state.epsilon[b] >= limit
+            state.ended[b] = 0.0 if again[place] else 1.0
+    return columns[again]
+
+
+@compiled_part
+def _accepted(y, state, b, step, place, outputs):
+    """Whether ρ̄ did not grow; if so d is taken over, with α = d/ρ̄ (α = d for ρ̄ = 0: nothing to separate)."""
+    edge = 0.0
+    for i in range(y.shape[1]):
+        edge += step.signed[place, i] * outputs[place, i]
+    if not edge <= state.edge[b]:
+        return False
+    scale = edge if edge > 0.0 else 1.0
+    for i in range(y.shape[1]):
+        state.log_weights[b, i], state.weights[b, i] = step.logs[place, i], step.weights[place, i]
+        state.edges[b, i] = y[b, i] * outputs[place, i]
+        state.alpha[b, i], state.f[b, i] = step.weights[place, i] / scale, outputs[place, i] / scale
+    state.edge[b], state.rate[b] = edge, step.rates[place]
+    state.log_loss[b] += step.log_z[place]
+    return True
+
+
+@compiled_part
+def _step_length(logs, edges, target):
+    """η, log Z with edges measured from the lowest one, and that one."""
     lowest = np.inf
     for i in range(len(logs)):
         if logs[i] > -np.inf:
             lowest = min(lowest, edges[i])
     if not lowest < target:
-        return -1.0, 0.0
-    distance, variance, log_z = distance_to_target(logs, edges, lowest, 0.0, target)
+        return _NO_RATE, 0.0, 0.0
+    distance, variance, log_z = _distance_to_target(logs, edges, lowest, 0.0, target)
     if distance <= 0.0:
-        return 0.0, 0.0
+        return _OPTIMAL, 0.0, 0.0
     low, high = 0.0, np.inf
     rate = distance / variance if variance > 0.0 else 1.0
     for _ in range(200):  # Newton's method, kept between the bounds found so far
-        distance, variance, log_z = distance_to_target(logs, edges, lowest, rate, target)
+        distance, variance, log_z = _distance_to_target(logs, edges, lowest, rate, target)
         if distance > 0.0:
             low = rate
         else:
@@ -165,6 +175,21 @@ def step_length(logs, edges, target, new_logs):
         if abs(following - rate) <= 1e-15 * rate:
             break
         rate = following
+    return rate, log_z, lowest
+
+
+@compiled_part
+def _distance_to_target(logs, edges, lowest, rate, target):
+    """``E_η[(Qd)_i] − ρ``, the variance, and log Z, with edges measured from the lowest."""
+    top = -np.inf
     for i in range(len(logs)):
-        new_logs[i] = logs[i] - rate * (edges[i] - lowest) - log_z
-    return rate, log_z - rate * lowest
+        top = max(top, logs[i] - rate * (edges[i] - lowest))
+    total, first, second = 0.0, 0.0, 0.0
+    for i in range(len(logs)):
+        e = edges[i] - lowest
+        w = exponential(logs[i] - rate * e - top)
+        total += w
+        first += w * e
+        second += w * e * e
+    mean = first / total
+    return mean - (target - lowest), second / total - mean * mean, top + np.log(total)

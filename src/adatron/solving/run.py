@@ -43,6 +43,8 @@ class Run(Judged):
         Number of the first column among all problems of the fit.
     """
 
+    one_blas_thread_up_to = 3_000  # points: several threads would mostly wait for one another
+
     def __init__(
         self,
         problem: DualProblem,
