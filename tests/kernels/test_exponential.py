@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adatron.compiled import IS_COMPILED
 from adatron.kernels.exponential import exponentials
 
 
@@ -14,13 +15,21 @@ def test_two_units_in_the_last_place():
     assert np.abs(values / np.exp(x) - 1.0).max() <= 2.0 * np.finfo(float).eps
 
 
+def test_one_unit_in_the_last_place_of_float32():
+    x = np.linspace(-86.0, 88.0, 1_000_001, dtype=np.float32).reshape(1, -1)
+    values = exponentials(x.copy()).astype(np.float64)
+    limit = 1.0 if IS_COMPILED else 2.0
+    assert np.abs(values / np.exp(x.astype(np.float64)) - 1.0).max() <= limit * np.finfo(np.float32).eps
+
+
 @given(st.floats(-707.0, 708.0))
 def test_any_number(x):
     assert exponentials(np.array([[x]]))[0, 0] == pytest.approx(np.exp(x), rel=1e-15)
 
 
-def test_what_no_number_holds():
-    x = np.array([[0.0, -0.0, -np.inf, -1e308, -746.0, np.inf, 1e308, 710.0, np.nan]])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_no_number_holds(dtype):
+    x = np.array([[0.0, -0.0, -np.inf, -3e38, -746.0, np.inf, 3e38, 710.0, np.nan]], dtype=dtype)
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(exponentials(x.copy()), np.exp(x))
 

@@ -37,6 +37,8 @@ _WHOLE_MATRIX = ("m3", "multiplicative", "munk", "rho")  # solvers that only mul
 class SupportVectorMachine(KernelMachine):
     """Base of the machines that any solver may train."""
 
+    _aim = 1.0  # part of tol that a fit aims at
+
     @property
     def _needs_float64(self) -> bool:
         """Whether float32 kernel values will never do."""
@@ -49,7 +51,7 @@ class SupportVectorMachine(KernelMachine):
                 check_flag(name, getattr(self, name))
         solver = solver_from(self.solver, self.learning_rate)
         max_iter = check_max_iter(self.max_iter, DEFAULT_MAX_ITER)
-        return {"tol": check_number("tol", self.tol), "max_iter": max_iter, "solver": solver}
+        return {"tol": self._aim * check_number("tol", self.tol), "max_iter": max_iter, "solver": solver}
 
     def _kernel_matrix(self, X: Any, weights: np.ndarray, copies: float = 1.0) -> tuple[Kernel, Choice, bool]:
         """The kernel, how its matrix is held, and whether it is indefinite."""

@@ -63,7 +63,8 @@ default="rbf"
         kernel matrix of the fit, each starting from its solution. The most probable class is the predicted
         one. Not with ``multi_class="crammer_singer"``.
     tol : float, default=1e-3
-        Relative duality gap at which the fit ends.
+        Relative duality gap at which the fit ends. Up to 1,000 rows, and for a `tol` below 1e-4, the
+        optimum is then looked for exactly.
     cache_size : float or "auto", default="auto"
         Memory for kernel values in MB; "auto" is half of what is free, at most 3 GB.
     class_weight : dict or "balanced", default=None

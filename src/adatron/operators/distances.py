@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adatron.kernels import Linear
+from adatron.kernels.exponential import exponentials
 from adatron.operators.dense import DenseGram
 from adatron.operators.tiles import as_dense, tile_evaluator
 from adatron.threads import in_parallel, one_blas_thread, usable_threads
@@ -45,7 +46,7 @@ class GaussianFamily:
         def work(start: int) -> None:
             tile = K[start : start + _ROWS]
             np.multiply(self.distances[start : start + _ROWS], factor, out=tile)
-            np.exp(tile, out=tile)
+            exponentials(tile)
 
         in_parallel(work, range(0, self.m, _ROWS), _threads(self.m))
         return DenseGram(K, np.float32)

@@ -17,6 +17,7 @@ from adatron.solving.status import Status
 __all__ = ["Judged"]
 
 _FINISH_FROM = 1e-3  # gap from which the exact finish is tried when tol is smaller
+_FINISH_UP_TO = 1_000  # multipliers up to which it is tried even where the gap is small enough without
 _SINGLE_GAP = 1e-4  # gap down to which float32 kernel values are trusted
 _DIVERGED = 1e6  # violation, relative to that of the first epoch, from which there is no way back
 _INDEFINITE_EPOCHS = 1_000  # no gap can end a fit with an indefinite kernel
@@ -40,6 +41,9 @@ class Judged:
         self.traces = [History() for _ in range(problem.n_columns)]
         self._live_problem = problem
         self._finish_below = np.full(problem.n_columns, max(tol, _FINISH_FROM))
+        # Without p (one class) the free points lie on the boundary itself: every digit decides about them.
+        is_tolerant = tol >= _SINGLE_GAP and bool(np.any(problem.p))
+        self._does_with_tol = is_tolerant and problem.m > _FINISH_UP_TO
         self._separable = np.zeros(problem.n_columns, dtype=bool)
         self._best: list[Certificate | None] = [None] * problem.n_columns
         self._finished: list[Certificate | None] = [None] * problem.n_columns
@@ -80,7 +84,9 @@ class Judged:
         is_near = self._is_near(place, column)
         if is_near is False:
             return None
-        if is_near and not is_single(self.problem.gram):  # then the finish is likely to have the last word
+        if (
+            is_near and not is_single(self.problem.gram) and not self._does_with_tol
+        ):  # then the finish is likely to have the last word
             finished = self._finish(column, alpha)
             if finished is not None and finished.gap <= self.tol and self.tol >= np.finfo(float).eps:
                 return Status.CONVERGED, finished
@@ -136,6 +142,8 @@ class Judged:
     def _judge_gap(
         self, column: int, certificate: Certificate, alpha: np.ndarray
     ) -> tuple[Status, Certificate] | None:
+        if self._does_with_tol and certificate.gap <= self.tol:
+            return Status.CONVERGED, certificate
         if certificate.gap > self._finish_below[column]:
             return None
         finished = self._finish(column, alpha)
