@@ -6,9 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from adatron import SVC, SVR, EnsembleSVC, OneClassSVM
 from adatron.datasets import make_waveform
+from adatron.operators import approximate
+from adatron.operators import dask as dask_operator
 
 ROWS, NEW = 200, 60
 X, y = make_waveform(ROWS, random_state=0)
@@ -75,6 +78,33 @@ def test_an_ensemble_of_many_stages_is_as_good(client):
     assert np.mean(local.predict(X_new) == remote.predict(X_new)) >= 0.9
     stages = min(len(local.stage_weights_), len(remote.stage_weights_), 20)
     np.testing.assert_allclose(remote.stage_weights_[:stages], local.stage_weights_[:stages], rtol=1e-6)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_factor_of_many_rows_is_the_same(client, monkeypatch, bias):
+    """It is whitened float32, here as there."""
+    monkeypatch.setattr(approximate, "MANY_ROWS", 1_000)
+    monkeypatch.setattr(dask_operator, "MANY_ROWS", 1_000)
+    many, labels = make_waveform(3_000, random_state=2)
+    model = EnsembleSVC(fit_intercept=bias, max_iter=20, **LOW)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        local = clone(model).fit(many, labels)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        remote = clone(model).fit(da.from_array(many, chunks=(800, -1)), da.from_array(labels, chunks=700))
+    expected = local.decision_function(X_new)
+    assert np.abs(remote.decision_function(X_new) - expected).max() <= 1e-5 * np.abs(expected).max()
+    assert remote.kernel_error_ == pytest.approx(local.kernel_error_, rel=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", [EnsembleSVC(**LOW), SVC(solver="multiplicative", max_iter=20, **LOW)])
+def test_more_than_a_hundred_thousand_rows(client, model):
+    many, labels = make_waveform(110_000, random_state=2)
+    local = clone(model).fit(many, labels)
+    remote = clone(model).fit(da.from_array(many, chunks=(30_000, -1)), da.from_array(labels, chunks=30_000))
+    expected = local.decision_function(X_new)
+    assert np.abs(remote.decision_function(X_new) - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
 def test_dataframe_from_parquet_with_weights_and_names(client, tmp_path):

@@ -176,7 +176,7 @@ def operator_for(
     """The operator for the rows of `X`, and why it was chosen."""
     m = X.shape[0]
     if is_distributed(X):
-        return distributed_operator(kernel, X, rank, as_random_state(random_state))
+        return distributed_operator(kernel, X, rank, as_random_state(random_state), whitened=whitened)
     if isinstance(kernel, Precomputed):
         if rank is not None:
             raise ValueError(f"rank={rank!r} needs rows of features, not a precomputed kernel; set rank=None")
@@ -189,14 +189,20 @@ def operator_for(
 
 
 def distributed_operator(
-    kernel: Kernel, X: Any, rank: float | None, random_state: np.random.RandomState, whole: bool = True
+    kernel: Kernel,
+    X: Any,
+    rank: float | None,
+    random_state: np.random.RandomState,
+    whole: bool = True,
+    *,
+    whitened: bool = False,
 ) -> Choice:
     """The operator for rows on a cluster; `whole` says whether the solver can do with the matrix itself."""
     from adatron.operators.dask import dask_dense, dask_linear, dask_low_rank
 
     m, n_blocks = X.shape[0], len(X.blocks)
     if rank is not None:
-        gram = dask_low_rank(kernel, X, rank, random_state)
+        gram = dask_low_rank(kernel, X, rank, random_state, whitened=whitened)
         reason = f"low rank: {m} × {gram.rank} in {n_blocks} blocks on {len(X.cluster.workers)} workers"
         return Choice(gram, f"{reason}, relative trace error {gram.trace_error:.2g}")
     if whole:

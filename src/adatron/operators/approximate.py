@@ -11,6 +11,7 @@ from adatron.exceptions import AdatronWarning
 from adatron.kernels import Kernel
 from adatron.operators.low_rank import LowRankGram, nystroem, pivoted_cholesky
 from adatron.operators.nystroem_single import nystroem_single
+from adatron.operators.row_blocks import by_rows
 
 __all__ = ["MANY_ROWS", "TO_WHITEN", "fits_single", "low_rank_gram"]
 
@@ -44,8 +45,7 @@ def low_rank_gram(
     landmarks = drawn_landmarks(m, rank, state)
     if m <= MANY_ROWS or not fits_single(kernel, X):
         return nystroem(kernel, X, landmarks)
-    sample = np.sort(state.permutation(m)[: TO_WHITEN * len(landmarks)]) if whitened else None
-    return nystroem_single(kernel, X, landmarks, sample)
+    return nystroem_single(kernel, X, landmarks, rows_to_whiten_on(m, len(landmarks), state, whitened))
 
 
 def drawn_landmarks(m: int, rank: float, random_state: Any = None) -> np.ndarray:
@@ -57,7 +57,12 @@ def drawn_landmarks(m: int, rank: float, random_state: Any = None) -> np.ndarray
     return np.sort((random_state or np.random.RandomState(0)).permutation(m)[: min(int(rank), m)])
 
 
+def rows_to_whiten_on(m: int, rank: int, random_state: Any, whitened: bool) -> np.ndarray | None:
+    """Places of the rows whose second moments whiten a factor, drawn at random, in their order."""
+    return np.sort(random_state.permutation(m)[: TO_WHITEN * rank]) if whitened else None
+
+
 def fits_single(kernel: Kernel, X: Any) -> bool:
     """Whether kernel values can neither overflow nor vanish in float32."""
-    diagonal = np.asarray(kernel.diagonal(X))
+    diagonal = np.asarray(by_rows(kernel.diagonal, X))
     return bool(diagonal.max() < _LARGE and diagonal.min() > 1.0 / _LARGE)

@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 
 from adatron.kernels import Kernel
-from adatron.operators.approximate import MOST_COLUMNS, drawn_landmarks
+from adatron.operators.approximate import (
+    MANY_ROWS,
+    MOST_COLUMNS,
+    drawn_landmarks,
+    fits_single,
+    rows_to_whiten_on,
+)
 from adatron.operators.dask_pivots import pivots_of
 from adatron.operators.finite import check_finite
 from adatron.operators.low_rank import (
@@ -23,13 +29,13 @@ from adatron.operators.low_rank import (
     factor_rows,
     nystroem_projection,
 )
-from adatron.operators.nystroem_single import FLOOR_SINGLE, factor_rows_single
+from adatron.operators.nystroem_single import factor_rows_single, projection_single
 from adatron.operators.protocol import Rows
 from adatron.operators.row_blocks import RowBlocks, times_block
 from adatron.operators.tiles import tile_evaluator
 from adatron.threads import one_blas_thread
 
-__all__ = ["DaskGram", "DaskLowRankGram", "dask_dense", "dask_linear", "dask_low_rank", "dask_nystroem"]
+__all__ = ["DaskGram", "DaskLowRankGram", "dask_dense", "dask_linear", "dask_low_rank", "dask_single"]
 
 _OF_MEMORY = 0.5  # part of the workers' memory that a whole kernel matrix may take
 _PRODUCTS_KEPT = 3  # whose w is remembered
@@ -196,7 +202,9 @@ class DaskGram:
         return self.blocks.cluster.gather(futures, self.blocks.partitions)
 
 
-def dask_low_rank(kernel: Kernel, X: RowBlocks, rank: float, random_state: Any = None) -> DaskLowRankGram:
+def dask_low_rank(
+    kernel: Kernel, X: RowBlocks, rank: float, random_state: Any = None, *, whitened: bool = False
+) -> DaskLowRankGram:
     """The same factor as `low_rank_gram` gives, block by block on the workers.
 
     Parameters
@@ -207,24 +215,33 @@ def dask_low_rank(kernel: Kernel, X: RowBlocks, rank: float, random_state: Any =
         As in `low_rank_gram`; a number below 1 takes a round through the cluster for every column.
     random_state : RandomState, optional
         Draws the landmarks: the same rows as for the same data in memory.
+    whitened : bool
+        Whether the factor of many rows may be whitened.
     """
+    m = X.shape[0]
     if rank >= 1.0:
-        return dask_nystroem(kernel, X, drawn_landmarks(X.shape[0], rank, random_state))
-    landmarks = pivots_of(kernel, X, min(X.shape[0], MOST_COLUMNS), float(rank))
+        state = random_state or np.random.RandomState(0)
+        landmarks = drawn_landmarks(m, rank, state)
+        if m > MANY_ROWS and fits_single(kernel, X):
+            return dask_single(kernel, X, landmarks, rows_to_whiten_on(m, len(landmarks), state, whitened))
+        L = X[landmarks]
+        with one_blas_thread():
+            projection = nystroem_projection(kernel, L, landmarks)
+        return _on_landmarks(kernel, X, landmarks, L, projection, factor_rows)
+    landmarks = pivots_of(kernel, X, min(m, MOST_COLUMNS), float(rank))
     L = X[landmarks]
     return _on_landmarks(kernel, X, landmarks, L, cholesky_projection(kernel, L), factor_rows)
 
 
-def dask_nystroem(
-    kernel: Kernel, X: RowBlocks, landmarks: np.ndarray, single: bool = False
+def dask_single(
+    kernel: Kernel, X: RowBlocks, landmarks: np.ndarray, whitened_on: np.ndarray | None = None
 ) -> DaskLowRankGram:
-    """The Nyström factor for given landmarks, in float32 if `single`."""
+    """The factor that `nystroem_single` gives."""
     L = X[landmarks]
-    with one_blas_thread():
-        floor = {"floor": FLOOR_SINGLE} if single else {}
-        projection = nystroem_projection(kernel, L, landmarks, **floor)
-    build = factor_rows_single if single else factor_rows
-    return _on_landmarks(kernel, X, landmarks, L, projection, build)
+    _, projection, error = projection_single(kernel, X, landmarks, L, whitened_on)
+    gram = dask_projected(kernel, X, landmarks, L, projection)
+    gram.trace_error = gram.trace_error if error is None else error
+    return gram
 
 
 def dask_projected(

@@ -21,11 +21,11 @@ from adatron.operators.protocol import Rows
 from adatron.operators.tiles import TileEvaluator, tile_evaluator
 from adatron.threads import in_parallel, one_blas_thread, usable_threads
 
-__all__ = ["FLOOR_SINGLE", "SingleGram", "factor_rows_single", "nystroem_single"]
+__all__ = ["SingleGram", "factor_rows_single", "nystroem_single", "projection_single"]
 
 _ROWS = 1_024  # of the factor built at a time
 _ROWS_OF_A_PRODUCT = 4_096
-FLOOR_SINGLE = 1e-6  # eigenvalues below this part of the largest are dropped
+_FLOOR = 1e-6  # eigenvalues below this part of the largest are dropped
 _RIDGE = 0.01  # part of the mean eigenvalue that is added before whitening
 
 
@@ -82,19 +82,27 @@ def nystroem_single(
         Rows whose second moments whiten the factor; by default it is not whitened. The trace error is then
         that of these rows.
     """
-    m, r = X.shape[0], len(landmarks)
-    check_memory(5 * 8 * r * r, f"the kernel matrix of rank={r} landmarks", "lower rank")
     L = _in_double(X[landmarks])
+    tiles, projection, error = projection_single(kernel, X, landmarks, L, whitened_on)
     with one_blas_thread():
-        projection = nystroem_projection(kernel, L, landmarks, FLOOR_SINGLE)
-        tiles = tile_evaluator(kernel, L, np.float32)
-        error = None
-        if whitened_on is not None:
-            moments, error = _moments(tiles, X, whitened_on, projection)
-            projection = projection @ _whitening(moments)
-        factor = _fill(empty_factor((m, projection.shape[1]), np.float32), tiles, X, projection)
+        factor = _fill(empty_factor((X.shape[0], projection.shape[1]), np.float32), tiles, X, projection)
     error = trace_error(kernel, X, factor) if error is None else error
     return SingleGram(factor, landmarks, projection, error)
+
+
+def projection_single(
+    kernel: Kernel, X: Any, landmarks: np.ndarray, L: Any, whitened_on: np.ndarray | None = None
+) -> tuple[TileEvaluator, np.ndarray, float | None]:
+    """What evaluates k(·, L), the projection P of the factor ``k(X, L) P``, and the trace error if known."""
+    r = len(landmarks)
+    check_memory(5 * 8 * r * r, f"the kernel matrix of rank={r} landmarks", "lower rank")
+    tiles = tile_evaluator(kernel, L, np.float32)
+    with one_blas_thread():
+        projection = nystroem_projection(kernel, L, landmarks, _FLOOR)
+        if whitened_on is None:
+            return tiles, projection, None
+        moments, error = _moments(tiles, X, whitened_on, projection)
+        return tiles, projection @ _whitening(moments), error
 
 
 def _fill(factor: np.ndarray, tiles: TileEvaluator, X: Any, projection: np.ndarray) -> np.ndarray:

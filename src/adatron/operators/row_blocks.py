@@ -12,6 +12,8 @@ from adatron.operators.protocol import Rows
 
 __all__ = ["RowBlocks", "by_rows", "is_distributed", "kept_rows", "times_block"]
 
+_ROWS = 4_096  # of a product of float32
+
 
 class RowBlocks:
     """Rows of features, or of a factor, in blocks; results come back in the order of the rows.
@@ -143,7 +145,13 @@ def times_block(block: np.ndarray, W: np.ndarray) -> np.ndarray:
 
 
 def _transposed_times(block: np.ndarray, V: np.ndarray) -> np.ndarray:
-    return np.asarray(block.T @ np.asarray(V, dtype=block.dtype), dtype=np.float64)
+    """``blockᵀ V``; of float32, the sums over some rows are added up in float64."""
+    if block.dtype == np.float64:
+        return block.T @ np.asarray(V, dtype=np.float64)
+    total, V = np.zeros((block.shape[1], *V.shape[1:])), np.asarray(V, dtype=block.dtype)
+    for start in range(0, len(block), _ROWS):
+        total += block[start : start + _ROWS].T @ V[start : start + _ROWS]
+    return total
 
 
 def _take(block: np.ndarray, rows: np.ndarray) -> np.ndarray:

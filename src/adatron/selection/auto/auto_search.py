@@ -270,9 +270,9 @@ class AutoSearch:
 def _low_rank(kernel: Gaussian, X: Any, landmarks: np.ndarray) -> LowRankGram:
     if not is_distributed(X):
         return nystroem_single(kernel, X, landmarks)
-    from adatron.operators.dask import dask_nystroem
+    from adatron.operators.dask import dask_single
 
-    return dask_nystroem(kernel, X, landmarks, single=True)
+    return dask_single(kernel, X, landmarks)
 
 
 def _plausible(found: Found) -> float:
