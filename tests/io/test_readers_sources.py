@@ -229,7 +229,7 @@ def test_streams_of_all_kinds(tmp_path):
         ("x.data", b"a,b\n1,12:30\n", DenseTable),
         ("x.csv", b"1 1:2\n", DenseTable),
         ("x.svm", b"1\n2\n", SparseTable),
-        ("x.libsvm.gz", gzip.compress(b"1\n2\n"), SparseTable),
+        ("x.libsvm.gz", gzip.compress(b"1\n2\n", mtime=0), SparseTable),
     ],
 )
 def test_format_by_name_then_content(name, data, kind):

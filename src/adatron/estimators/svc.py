@@ -80,7 +80,7 @@ default="rbf"
         constant 1 added to the kernel: one bias per class, shrunk towards 0 like the weights.
     solver : {"auto", "adatron", "adatron-secant", "multiplicative", "m3", "munk", "rho"} or Solver, \
 default="auto"
-        "auto" is the fast path, Kernel-Adatron on working sets, whose epochs are rounds; above 5,000 rows
+        "auto" is the fast path, Kernel-Adatron on working sets, whose epochs are rounds; above 2,000 rows
         it uses float32 kernel values while the gap allows. "adatron" is Kernel-Adatron as published
         ("adatron-secant" searches the bias as its document does); "multiplicative" updates all
         multipliers at once; "m3" and "munk" (kernels K >= 0) do so without a rate, and without a bias;

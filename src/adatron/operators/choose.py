@@ -23,7 +23,7 @@ from adatron.operators.tiles import whole_matrix
 __all__ = ["Choice", "choose_operator", "choose_rows"]
 
 _WHOLE_UP_TO = 2_000  # points up to which a working-set method has the whole matrix
-_SINGLE_FROM = 5_000  # points above which float32 rows are used
+_SINGLE_FROM = 2_000  # points above which float32 rows are used
 _AUTO_AT_MOST = 3 * 2**30  # bytes of kernel values unless the user allows more
 _NARROW_ROWS = 384  # features up to which evaluating a row again costs no more than fresh memory for it
 _NARROW_AT_MOST = 2**29  # bytes kept of them, enough for the rows that are used again and again

@@ -14,7 +14,8 @@ from adatron.threads import in_parallel, one_blas_thread, usable_threads
 
 __all__ = ["expand"]
 
-_ROWS = 512  # of X at a time
+_ROWS, _FEWEST = 512, 64  # of X at a time
+_PARTS = 16  # at least, where there are rows enough: some for every thread
 
 
 def expand(
@@ -53,14 +54,15 @@ def expand(
             X = X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
         tiles = tile_evaluator(kernel, vectors, dtype)
         weights = np.ascontiguousarray(coefficients, dtype=dtype)
+        length = min(_ROWS, max(_FEWEST, len(result) // _PARTS))
 
         def work(start: int) -> None:
-            part = slice(start, start + _ROWS)
+            part = slice(start, start + length)
             rows = tiles.prepared(X[part])
             for g, (first, last) in enumerate(pairwise(bounds.tolist())):
                 if last > first:
                     result[part, g] = tiles.times(rows, weights, first, last)
 
         with one_blas_thread():
-            in_parallel(work, range(0, len(result), _ROWS), usable_threads())
+            in_parallel(work, range(0, len(result), length), usable_threads())
     return result[:, 0] if groups is None else result

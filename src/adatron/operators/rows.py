@@ -9,6 +9,7 @@ import numpy as np
 
 from adatron.compiled import compiled
 from adatron.kernels import Kernel
+from adatron.operators.expand import expand
 from adatron.operators.finite import check_finite
 from adatron.operators.protocol import Rows
 from adatron.operators.tiles import TileEvaluator, tile_evaluator
@@ -90,14 +91,7 @@ class RowGram:
     def exact_outputs(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """``K[rows] @ weights`` with kernel values in float64."""
         support = np.flatnonzero(weights)
-        vectors, outputs = self.X[support], np.zeros(len(rows))
-
-        def work(start: int) -> None:
-            part = slice(start, start + _SAMPLE)
-            outputs[part] = self.kernel(self.X[rows[part]], vectors) @ weights[support]
-
-        in_parallel(work, range(0, len(rows), _SAMPLE), self.n_threads)
-        return outputs
+        return expand(self.kernel, self.X[rows], self.X[support], weights[support, None])[:, 0]
 
     def restrict(self, rows: np.ndarray) -> RowGram:
         return RowGram(self.kernel, self.X[rows], self.cache_bytes, self.dtype)

@@ -42,7 +42,7 @@ class Judged:
         self._live_problem = problem
         self._finish_below = np.full(problem.n_columns, max(tol, _FINISH_FROM))
         # Without p (one class) the free points lie on the boundary itself: every digit decides about them.
-        is_tolerant = tol >= _SINGLE_GAP and bool(np.any(problem.p))
+        is_tolerant = tol >= _SINGLE_GAP and bool(np.any(getattr(problem, "p", 1.0)))
         self._does_with_tol = is_tolerant and problem.m > _FINISH_UP_TO
         self._separable = np.zeros(problem.n_columns, dtype=bool)
         self._best: list[Certificate | None] = [None] * problem.n_columns
