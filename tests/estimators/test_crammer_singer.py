@@ -236,7 +236,6 @@ def test_hard_margin_that_cannot_be():
         ({"solver": "adatron"}, ["solver='adatron'", "solver='auto'"]),
         ({"learning_rate": 0.1}, ["learning_rate=0.1", "learning_rate='auto'"]),
         ({"rank": 10}, ["rank=10", "rank=None"]),
-        ({"probability": True}, ["probability=True", "probability=False", "multi_class='ovo' or 'ovr'"]),
         ({"decision_function_shape": "ovo"}, ["decision_function_shape='ovr'", "multi_class='ovo'"]),
     ],
 )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, load_wine, make_classification, make_moons
 from sklearn.metrics import log_loss
@@ -34,7 +35,7 @@ def test_calibrated_with_two_classes(moons, C):
     assert expected_calibration_error(p, y_test) < 0.06
 
 
-@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr", "crammer_singer"])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_calibrated_with_several_classes(multi_class, kernel):
     X, y = make_classification(
@@ -73,6 +74,21 @@ def test_held_out_decisions_are_those_of_separate_fits(moons):
         np.testing.assert_allclose(found[out, 0], own, atol=0.02 * np.abs(own).max())
 
 
+@pytest.mark.parametrize("bias", [False, True])
+def test_held_out_decisions_of_coupled_classes_are_those_of_separate_fits(bias):
+    X, y = load_iris(return_X_y=True)
+    model = SVC(multi_class="crammer_singer", fit_intercept=bias, gamma=0.2, tol=1e-6)
+    plan = model._prepared(X, y, None)
+    for _ in plan.rounds():
+        pass
+    found = held_out_decisions(plan, plan.solutions(), 3, np.random.RandomState(0))
+    folds = dealt(y, 3, np.random.RandomState(0))
+    for fold in range(3):
+        out = folds == fold
+        own = clone(model).fit(X[~out], y[~out]).decision_function(X[out])
+        np.testing.assert_allclose(found[out], own, atol=0.02 * np.abs(own).max())
+
+
 KINDS = [
     ("rbf", {}),
     ("rbf", {"rank": 40}),
@@ -80,6 +96,10 @@ KINDS = [
     ("rbf", {"C": np.inf, "gamma": 20.0}),
     ("precomputed", {}),
     ("precomputed", {"solver": "multiplicative"}),
+    ("rbf", {"multi_class": "crammer_singer"}),
+    ("rbf", {"multi_class": "crammer_singer", "C": np.inf, "gamma": 20.0}),
+    ("precomputed", {"multi_class": "crammer_singer"}),
+    ("precomputed", {"multi_class": "crammer_singer", "fit_intercept": False}),
 ]
 
 

@@ -22,8 +22,6 @@ def check_direct_request(svc: Any) -> None:
         raise _unserved(f"learning_rate={svc.learning_rate!r}", "has no rate", "learning_rate='auto'")
     if svc.rank is not None:
         raise _unserved(f"rank={svc.rank!r}", "trains on the kernel itself", "rank=None")
-    if svc.probability:
-        raise _unserved("probability=True", "has no probabilities", "probability=False")
     if svc.decision_function_shape == "ovo":
         raise _unserved(
             "decision_function_shape='ovo'", "has no pairs of classes", "decision_function_shape='ovr'"

@@ -1,12 +1,16 @@
 """Decision values of rows by models that were trained without them, from the kernel matrix of the fit.
 
 The folds are columns of the problems that were solved already: a held-out row has the bound 0. Each starts
-from the solution of the fit, which is close.
+from the solution of the fit, which is close. The coupled problem of all classes has no columns: it is solved
+for one fold after the other, on what the matrix has for the other rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +18,7 @@ from adatron.estimators.base import FitPlan
 from adatron.kernels import Precomputed
 from adatron.operators import LowRankGram, expand
 from adatron.problems import DualProblem
-from adatron.solving import DualSolution, Run, rounds
+from adatron.solving import CoupledRun, DualSolution, Run, rounds
 
 __all__ = ["dealt", "held_out_decisions"]
 
@@ -38,11 +42,12 @@ def held_out_decisions(
     data, layout = plan.extras["data"], plan.extras["layout"]
     m = len(data.codes)
     folds = dealt(data.codes, n_folds, random_state)
+    if layout.is_direct:
+        decisions = np.vstack(list(_direct(plan, solutions[0], folds)))  # fold after fold
+        return decisions[np.argsort(np.argsort(folds, kind="stable"))]
     parts = [rows for rows, _ in layout.pair_rows(data.codes)] if layout.is_pairwise else [np.arange(m)]
     runs = [_without_folds(run, solutions, folds[rows]) for run, rows in zip(plan.runs, parts, strict=True)]
-    remaining = None if plan.time_limit is None else plan.time_limit - (monotonic() - plan.began)
-    for _ in rounds(runs, time_limit=remaining, n_threads=plan.n_threads):
-        pass
+    _solve(plan, runs)
     decisions = np.empty((m, len(solutions)))
     found = [run.snapshot() for run in runs]
     for fold in range(n_folds):
@@ -55,6 +60,28 @@ def held_out_decisions(
                 bias[run.first + b] = solution.bias
         decisions[held] = _outputs(plan, held, coefficients) + bias
     return decisions
+
+
+def _solve(plan: FitPlan, runs: list[Run]) -> None:
+    remaining = None if plan.time_limit is None else plan.time_limit - (monotonic() - plan.began)
+    for _ in rounds(runs, time_limit=remaining, n_threads=plan.n_threads):
+        pass
+
+
+def _direct(plan: FitPlan, solution: DualSolution, folds: np.ndarray) -> Iterator[np.ndarray]:
+    """Decisions of the rows of each fold by the coupled problem of all classes without them."""
+    whole: Any = plan.runs[0]
+    for fold in range(int(folds.max()) + 1):
+        held, rows = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        old = whole.problem
+        problem = replace(old, gram=old.gram.restrict(rows), codes=old.codes[rows], upper=old.upper[rows])
+        limits = {"tol": max(whole.tol, _TOL), "max_iter": whole.max_iter, "indefinite": whole.indefinite}
+        run = CoupledRun(problem, alpha=solution.alpha[rows], eager=True, **limits)
+        _solve(plan, [run])
+        of_classes = plan.extras["layout"].of_classes(run.snapshot()[0].alpha)
+        coefficients = np.zeros((len(folds), of_classes.shape[1]))
+        coefficients[rows] = of_classes
+        yield _outputs(plan, held, coefficients) + plan.extras["constant"] * of_classes.sum(axis=0)
 
 
 def _without_folds(run: Run, solutions: list[DualSolution], folds: np.ndarray) -> Run:

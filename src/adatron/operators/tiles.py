@@ -19,7 +19,7 @@ from adatron.threads import in_parallel, one_blas_thread, usable_threads
 __all__ = ["TileEvaluator", "as_dense", "tile_evaluator", "usable_form", "whole_matrix"]
 
 _WIDTH = 512  # columns of a tile at least
-_TILE = 2**17  # values of a tile at least
+_PRODUCT = 2**22  # multiplications of a tile at least
 _SQUARE = 128  # rows of a tile below the diagonal
 _ONE_TILE = 1_000  # rows up to which a matrix is evaluated at once
 _ROWS = 64  # rows of a tile of sparse rows
@@ -122,7 +122,7 @@ class _DenseTiles(TileEvaluator):
 
     def _fill(self, left: np.ndarray, right: np.ndarray, out: np.ndarray, n_threads: int) -> None:
         left = self._left(left)
-        width = max(_WIDTH, _TILE // max(1, len(left)))  # few rows: a product is worth its call
+        width = max(_WIDTH, _PRODUCT // max(1, left.size))  # a product is worth its call
         width = min(width, max(64, len(right) // 8))  # some tiles for every thread
 
         def work(start: int) -> None:
