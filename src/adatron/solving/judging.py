@@ -40,10 +40,11 @@ class Judged:
         self.live = np.arange(problem.n_columns)
         self.traces = [History() for _ in range(problem.n_columns)]
         self._live_problem = problem
-        self._finish_below = np.full(problem.n_columns, max(tol, _FINISH_FROM))
         # Without p (one class) the free points lie on the boundary itself: every digit decides about them.
         is_tolerant = tol >= _SINGLE_GAP and bool(np.any(getattr(problem, "p", 1.0)))
         self._does_with_tol = is_tolerant and problem.m > _FINISH_UP_TO
+        finish_from = tol if self._does_with_tol else max(tol, _FINISH_FROM)
+        self._finish_below = np.full(problem.n_columns, finish_from)
         self._separable = np.zeros(problem.n_columns, dtype=bool)
         self._best: list[Certificate | None] = [None] * problem.n_columns
         self._finished: list[Certificate | None] = [None] * problem.n_columns
@@ -84,10 +85,8 @@ class Judged:
         is_near = self._is_near(place, column)
         if is_near is False:
             return None
-        if (
-            is_near and not is_single(self.problem.gram) and not self._does_with_tol
-        ):  # then the finish is likely to have the last word
-            finished = self._finish(column, alpha)
+        if is_near and not is_single(self.problem.gram) and not self._does_with_tol:
+            finished = self._finish(column, alpha)  # which is likely to have the last word
             if finished is not None and finished.gap <= self.tol and self.tol >= np.finfo(float).eps:
                 return Status.CONVERGED, finished
         certificate = self._certify(column, alpha, f)
