@@ -59,25 +59,13 @@ def test_no_worse_than_a_second_training_with_folds(load):
     assert log_loss(y_test, ours) < log_loss(y_test, other) + 0.05
 
 
-def test_held_out_decisions_are_those_of_separate_fits(moons):
-    X, _, y, _ = moons
-    X, y = X[:150], y[:150]
-    model = SVC(C=2.0, gamma=1.0, tol=1e-6)
-    plan = model._prepared(X, y, None)
-    for _ in plan.rounds():
-        pass
-    found = held_out_decisions(plan, plan.solutions(), 3, np.random.RandomState(0))
-    folds = dealt(y, 3, np.random.RandomState(0))
-    for fold in range(3):
-        out = folds == fold
-        own = SVC(C=2.0, gamma=1.0, tol=1e-6).fit(X[~out], y[~out]).decision_function(X[out])
-        np.testing.assert_allclose(found[out, 0], own, atol=0.02 * np.abs(own).max())
-
-
+@pytest.mark.parametrize("options", [{}, {"multi_class": "crammer_singer"}], ids=str)
 @pytest.mark.parametrize("bias", [False, True])
-def test_held_out_decisions_of_coupled_classes_are_those_of_separate_fits(bias):
-    X, y = load_iris(return_X_y=True)
-    model = SVC(multi_class="crammer_singer", fit_intercept=bias, gamma=0.2, tol=1e-6)
+@pytest.mark.parametrize("name", ["moons", "iris"])
+def test_held_out_decisions_are_those_of_separate_fits(moons, name, bias, options):
+    X, y = load_iris(return_X_y=True) if name == "iris" else (moons[0][:150], moons[2][:150])
+    shape = "ovr" if options else "ovo"  # as the problems are
+    model = SVC(C=2.0, gamma=0.5, tol=1e-6, fit_intercept=bias, decision_function_shape=shape, **options)
     plan = model._prepared(X, y, None)
     for _ in plan.rounds():
         pass
@@ -85,7 +73,7 @@ def test_held_out_decisions_of_coupled_classes_are_those_of_separate_fits(bias):
     folds = dealt(y, 3, np.random.RandomState(0))
     for fold in range(3):
         out = folds == fold
-        own = clone(model).fit(X[~out], y[~out]).decision_function(X[out])
+        own = clone(model).fit(X[~out], y[~out]).decision_function(X[out]).reshape(out.sum(), -1)
         np.testing.assert_allclose(found[out], own, atol=0.02 * np.abs(own).max())
 
 

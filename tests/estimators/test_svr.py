@@ -214,3 +214,15 @@ def test_indefinite_kernel_has_its_status():
         model = SVR(kernel="sigmoid", gamma=1.0, coef0=-1.0).fit(X, y)
     assert model.status_ == "indefinite_kernel"
     assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+def test_a_gap_below_tol_has_converged_though_the_fit_aims_lower():
+    X, y = smooth(600)
+    model = SVR(solver="adatron", max_iter=5, tol=1e-3)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        gap = model.fit(X, y).duality_gap_
+    again = clone(model).set_params(tol=1.5 * gap).fit(X, y)
+    assert again.n_iter_ == 5
+    assert 0.5 * again.tol < again.duality_gap_ <= again.tol
+    assert again.status_ == "converged"

@@ -51,7 +51,7 @@ class SupportVectorMachine(KernelMachine):
                 check_flag(name, getattr(self, name))
         solver = solver_from(self.solver, self.learning_rate)
         max_iter = check_max_iter(self.max_iter, DEFAULT_MAX_ITER)
-        return {"tol": self._aim * check_number("tol", self.tol), "max_iter": max_iter, "solver": solver}
+        return {"tol": check_number("tol", self.tol), "max_iter": max_iter, "solver": solver}
 
     def _kernel_matrix(self, X: Any, weights: np.ndarray, copies: float = 1.0) -> tuple[Kernel, Choice, bool]:
         """The kernel, how its matrix is held, and whether it is indefinite."""
@@ -81,7 +81,7 @@ class SupportVectorMachine(KernelMachine):
             settings["solver"] = KernelAdatron()
         check_solver_can_serve(self.solver, settings["solver"], problems[0])
         starts = self._warm_starts([problem.y.shape for problem in problems])
-        common = {"indefinite": indefinite, "eager": self.solver == "auto", **settings}
+        common = {"indefinite": indefinite, "eager": self.solver == "auto", "aim": self._aim, **settings}
         return [
             Run(problem, alpha=start, first=number, **common)
             for number, (problem, start) in enumerate(zip(problems, starts, strict=True))

@@ -77,7 +77,7 @@ def _each_double(flat, n_rows, n_columns, step):
             row[j] = _double(row[j])
 
 
-@compiled
+@compiled  # a loop of its own: functions as arguments would not be kept on disk
 def _each_single(flat, n_rows, n_columns, step):
     for i in range(n_rows):
         row = flat[i * step : i * step + n_columns]

@@ -93,7 +93,7 @@ class _DenseTiles(TileEvaluator):
             with np.errstate(over="ignore", invalid="ignore"):
                 np.matmul(left[part], right[: part.stop].T, out=out[part, : part.stop])
                 self.form.finish(out[part, : part.stop])
-            mirror(out, start, min(part.stop, self.m))
+            _mirror(out, start, min(part.stop, self.m))
 
         in_parallel(work, range(0, self.m, _SQUARE)[::-1], n_threads)
 
@@ -182,7 +182,7 @@ class _SparseTiles(TileEvaluator):
 
 
 @compiled
-def mirror(K, start, stop):
+def _mirror(K, start, stop):
     """Copy what is below the diagonal in rows `start` to `stop` to its place above it."""
     for first in range(0, stop, 8):  # few lines at a time, so that they stay in cache
         for i in range(start, stop):

@@ -34,16 +34,18 @@ class Judged:
         max_iter: int,
         alpha: np.ndarray | None,
         indefinite: bool,
+        aim: float = 1.0,
     ) -> None:
-        self.problem, self.solver, self.tol, self.max_iter = problem, solver, tol, max_iter
+        self.problem, self.solver, self.max_iter = problem, solver, max_iter
+        self.allowed, self.tol = tol, aim * tol
         self.indefinite, self.epoch = indefinite, 0
         self.live = np.arange(problem.n_columns)
         self.traces = [History() for _ in range(problem.n_columns)]
         self._live_problem = problem
         # Without p (one class) the free points lie on the boundary itself: every digit decides about them.
-        is_tolerant = tol >= _SINGLE_GAP and bool(np.any(getattr(problem, "p", 1.0)))
+        is_tolerant = self.tol >= _SINGLE_GAP and bool(np.any(getattr(problem, "p", 1.0)))
         self._does_with_tol = is_tolerant and problem.m > _FINISH_UP_TO
-        finish_from = tol if self._does_with_tol else max(tol, _FINISH_FROM)
+        finish_from = self.tol if self._does_with_tol else max(self.tol, _FINISH_FROM)
         self._finish_below = np.full(problem.n_columns, finish_from)
         self._separable = np.zeros(problem.n_columns, dtype=bool)
         self._best: list[Certificate | None] = [None] * problem.n_columns
@@ -106,10 +108,14 @@ class Judged:
         if verdict is None and self._flagged("ended", place):
             return Status.MAX_ITER, certificate  # the algorithm has no further step to make
         if verdict is None and self.epoch >= self.max_iter:
-            return Status.MAX_ITER, certificate if certificate.alpha.any() else self._best[
-                column
-            ] or certificate
+            best = certificate if certificate.alpha.any() else self._best[column] or certificate
+            return self._at_the_last_epoch(best), best
         return verdict
+
+    def _at_the_last_epoch(self, certificate: Certificate) -> Status:
+        """A fit that aims below tol, and is not there yet, has converged all the same."""
+        met = self.allowed > self.tol and certificate.gap <= self.allowed
+        return Status.CONVERGED if met else Status.MAX_ITER
 
     def _is_near(self, place: int, column: int) -> bool | None:
         """Whether the solver's own outputs show a gap worth a certificate; None where only that can tell."""
@@ -124,7 +130,7 @@ class Judged:
         if certificate.gap <= self.tol:
             return Status.CONVERGED, certificate
         if self.epoch >= self.max_iter:
-            return Status.MAX_ITER, certificate
+            return self._at_the_last_epoch(certificate), certificate
         if certificate.rounding <= 0.5 * self.tol >= _SINGLE_GAP and not self._flagged("stalled", place):
             return None  # fine enough: a few more rounds
         gram: Any = self.problem.gram

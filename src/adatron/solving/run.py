@@ -41,6 +41,8 @@ class Run(Judged):
         Whether the exact finish is also tried early, before the gap is small.
     first : int
         Number of the first column among all problems of the fit.
+    aim : float
+        Part of `tol` that is aimed at; where a limit comes first, `tol` will do.
     """
 
     one_blas_thread_up_to = 3_000  # points: several threads would mostly wait for one another
@@ -56,9 +58,10 @@ class Run(Judged):
         indefinite: bool = False,
         eager: bool = False,
         first: int = 0,
+        aim: float = 1.0,
     ) -> None:
         self.first, self.began = first, monotonic()
-        super().__init__(problem, solver, tol, max_iter, alpha, indefinite)
+        super().__init__(problem, solver, tol, max_iter, alpha, indefinite, aim)
         self._eager_at = list(_EAGER_AT) if eager and not hasattr(problem.gram, "keep") else []
         self.solutions: list[DualSolution | None] = [None] * problem.n_columns
         self._next_check = 1
@@ -98,7 +101,7 @@ class Run(Judged):
 
     def _status_at(self, status: Status, certificate: Certificate) -> Status:
         """A limit that comes when the gap is small enough already is no failure."""
-        met = status is Status.TIME_LIMIT and not self.indefinite and certificate.gap <= self.tol
+        met = status is Status.TIME_LIMIT and not self.indefinite and certificate.gap <= self.allowed
         return Status.CONVERGED if met else status
 
     def snapshot(self) -> list[DualSolution]:
