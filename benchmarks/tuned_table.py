@@ -12,7 +12,7 @@ OURS = "AutoSVC"
 
 
 def summary(records: dict) -> dict:
-    """For each set and tuner: mean error in percent, its standard error, mean seconds; None if ended."""
+    """For each set and tuner: mean error in percent, its standard error, mean seconds and CPU seconds; None if ended."""
     table: dict = {}
     for name, tuners in records.items():
         for tuner, parts in tuners.items():
@@ -22,8 +22,8 @@ def summary(records: dict) -> dict:
                 continue
             errors = 100.0 * np.array([record["error"] for record in done])
             spread = errors.std(ddof=1) / np.sqrt(len(errors)) if len(errors) > 1 else np.nan
-            seconds = float(np.mean([record["seconds"] for record in done]))
-            table.setdefault(name, {})[tuner] = (float(errors.mean()), float(spread), seconds)
+            times = (float(np.mean([record[kind] for record in done])) for kind in ("seconds", "cpu_seconds"))
+            table.setdefault(name, {})[tuner] = (float(errors.mean()), float(spread), *times)
     return table
 
 
@@ -42,7 +42,7 @@ def show(records: dict) -> None:
 def _cell(entry) -> str:
     if entry is None:
         return "-"
-    error, spread, seconds = entry
+    error, spread, seconds, _ = entry
     around = "" if np.isnan(spread) else f" ± {spread:.1f}"
     return f"{error:.2f}{around}, {seconds:.3g} s"
 
@@ -55,11 +55,12 @@ def _compare(table: dict, tuner: str) -> None:
     ours, theirs = (np.array([pair[k] for pair in both]) for k in (0, 1))
     difference = ours[:, 0] - theirs[:, 0]
     rank = 1.5 + 0.5 * np.sign(np.round(difference, 6))
-    ratio = theirs[:, 2] / ours[:, 2]
+    ratio, cpu_ratio = (theirs[:, k] / ours[:, k] for k in (2, 3))
     print(
         f"\n{OURS} against {tuner}, {len(both)} sets: mean rank {rank.mean():.2f} against "
         f"{3.0 - rank.mean():.2f}, mean error difference {difference.mean():+.2f} points, "
-        f"{np.exp(np.log(ratio).mean()):.1f} x faster (geometric mean; least {ratio.min():.2f} x)"
+        f"{np.exp(np.log(ratio).mean()):.1f} x faster (geometric mean; least {ratio.min():.2f} x), "
+        f"{np.exp(np.log(cpu_ratio).mean()):.1f} x less CPU time"
     )
 
 

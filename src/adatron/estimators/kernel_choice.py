@@ -56,6 +56,8 @@ __all__ = [
 
 KERNELS = ["linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"]
 _SAMPLE = 500
+_FIRST_LOOK = 50  # rows that tell most kernels from degenerate ones
+_ZERO = "the kernel is numerically zero for all rows of X; scale X"
 _ROUNDING = 64 * np.finfo(float).eps  # a spread below this part of the mean is rounding
 
 
@@ -256,30 +258,39 @@ def probe_callable(kernel: Kernel, X: Any) -> None:
 
 def inspect_gram(gram: GramOperator, kernel: Kernel) -> bool:
     """Refuse a vanishing kernel, warn of a suspicious one; whether it is indefinite."""
-    rows = np.unique(np.linspace(0, gram.m - 1, min(gram.m, _SAMPLE)).astype(int))
-    diagonal = gram.diagonal()
+    if kernel.traits.psd and not _suspicion(_sample(gram, _FIRST_LOOK)):
+        return False
+    diagonal, sample = gram.diagonal(), _sample(gram, _SAMPLE)
     if isinstance(kernel, CallableKernel) and diagonal.min() < 0.0:
         raise KernelError(f"kernel function {kernel.name!r} gives negative values k(x, x) = {diagonal.min()}")
-    sample = gram.block(rows, rows)
     if not np.any(diagonal) and not np.any(sample):
-        raise KernelError("the kernel is numerically zero for all rows of X; scale X")
-    _warn_if_degenerate(sample)
+        raise KernelError(_ZERO)
+    if suspicion := _suspicion(sample):
+        _warn(suspicion)
     if kernel.traits.psd:
         return False
-    unseen = isinstance(gram, DenseGram) and gram.m > len(rows)
+    unseen = isinstance(gram, DenseGram) and gram.m > len(sample)
     return is_indefinite(sample) or (unseen and has_negative_curvature(gram.matmul, gram.m))
 
 
-def _warn_if_degenerate(sample: np.ndarray) -> None:
-    if len(sample) < 3:
-        return
-    size = float(np.abs(sample).max())
+def _sample(gram: GramOperator, size: int) -> np.ndarray:
+    """Kernel values between rows spread over all."""
+    rows = np.unique(np.linspace(0, gram.m - 1, min(gram.m, size)).astype(int))
+    return gram.block(rows, rows)
+
+
+def _suspicion(sample: np.ndarray) -> str:
+    """What is wrong with a degenerate kernel; of two rows only that all is zero."""
     last = len(sample) - 1
+    if last < 2:
+        return "" if np.any(sample) else _ZERO
+    size = float(np.abs(sample).max())
     off_diagonal = sample.ravel()[1:].reshape(last, last + 2)[:, :-1]  # a view
     if max(float(off_diagonal.max()), -float(off_diagonal.min())) <= 1e-12 * size:
-        _warn("the kernel matrix is numerically the identity: no two points are similar; decrease gamma")
-    elif np.ptp(sample) <= 1e-12 * size:
-        _warn("the kernel matrix is numerically constant: all points look alike; increase gamma or scale X")
+        return "the kernel matrix is numerically the identity: no two points are similar; decrease gamma"
+    if np.ptp(sample) <= 1e-12 * size:
+        return "the kernel matrix is numerically constant: all points look alike; increase gamma or scale X"
+    return ""
 
 
 def _warn(message: str) -> None:

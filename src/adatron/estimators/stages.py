@@ -35,18 +35,18 @@ class StageRun(OwnRuleRun):
         self._factor: Any = problem.gram if _is_approximate(problem) else None
 
     def advance(self, pause: Pause) -> list[EpochRecord]:
-        before, live = self.state.weights.copy(), self.live.copy()
-        signed = self.problem.y[:, live] * before
-        self._collect_from = before, live, signed if self._factor is None else self._factor.weights_of(signed)
+        self._before = self.state.weights.copy()
         return super().advance(pause)
 
     def _record(self) -> list[EpochRecord]:
-        before, live, stages = self._collect_from
-        for place, column in enumerate(live.tolist()):
+        before = self._before
+        stages = self._live_problem.y * before
+        stages = stages if self._factor is None else self._factor.weights_of(stages)
+        for place, column in enumerate(self.live.tolist()):
             rate = float(self.state.rate[place])
             if rate > 0.0:
                 self._keep(column, before[:, place], rate, float(self.state.log_loss[place]))
-                self.stages[column].append(stages[:, place].copy())
+                self.stages[column].append(stages[:, place])
                 if self._factor is not None and self._loss_is_flat(column):
                     self.state.ended[place] = 1.0
         return super()._record()

@@ -58,7 +58,7 @@ def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: flo
     budget = _budget(cache_size)
     size = 8 * m * m
     if copies * size <= min(budget, _DENSE_AT_MOST):
-        gram = DenseGram(check_finite(whole_matrix(kernel, X), None, None))
+        gram = DenseGram(whole_matrix(kernel, X))
         return Choice(gram, f"dense: the {m} × {m} kernel matrix takes {_mb(size)}")
     kept = min(size, budget // (8 * m) * (8 * m))
     reason = f"blocked: rows of the {m} × {m} kernel matrix ({_mb(size)}) on demand, {_mb(kept)} of them kept"

@@ -115,7 +115,7 @@ class LazyGram:
         is_wide = sparse.issparse(self.X) and 8 * self.X.shape[0] * self.X.shape[1] > _DENSE_AT_MOST
         form = None if is_wide else usable_form(self.kernel, self.X, np.float64)
         if form is None:
-            return PartialMatrix.whole(check_finite(whole_matrix(self.kernel, self.X), None, None))
+            return PartialMatrix.whole(whole_matrix(self.kernel, self.X))
         X = as_dense(self.X)
         X = X - X.mean(axis=0) if form.moves_with_data else X
         numbers = np.array([form.scale, form.constant, form.degree], dtype=np.float64)

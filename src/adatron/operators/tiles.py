@@ -14,6 +14,7 @@ from scipy import sparse
 
 from adatron.compiled import compiled
 from adatron.kernels import Kernel, ProductForm, product_form
+from adatron.operators.finite import check_finite
 from adatron.threads import in_parallel, one_blas_thread, usable_threads
 
 __all__ = ["TileEvaluator", "as_dense", "tile_evaluator", "usable_form", "whole_matrix"]
@@ -38,9 +39,10 @@ class TileEvaluator:
         """Write ``K[rows][:, cols]`` (all columns for None) into `out`."""
         self._fill(self.X[rows], self.X if cols is None else self.X[cols], out, n_threads)
 
-    def fill_whole(self, out: np.ndarray, n_threads: int) -> None:
-        """Write the kernel matrix of the rows of X into `out`."""
+    def fill_whole(self, out: np.ndarray, n_threads: int) -> bool:
+        """Write the kernel matrix of the rows of X into `out`; whether its sum is known to be finite."""
         self.fill(np.arange(self.m), None, out, n_threads)
+        return False
 
     def times(self, Z: Any, weights: np.ndarray, start: int, stop: int) -> np.ndarray:
         """``k(Z, X[start:stop]) @ weights[start:stop]`` on this thread, summed in float64."""
@@ -84,18 +86,21 @@ class _DenseTiles(TileEvaluator):
     def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
         self._fill(self.right[rows], self.right if cols is None else self.right[cols], out, n_threads)
 
-    def fill_whole(self, out: np.ndarray, n_threads: int) -> None:
+    def fill_whole(self, out: np.ndarray, n_threads: int) -> bool:
         """Half of the values are evaluated, the others are theirs."""
         left, right = self._left(self.right.copy()), self.right
+        sums: list[float] = []
 
         def work(start: int) -> None:
             part = slice(start, start + _SQUARE)
             with np.errstate(over="ignore", invalid="ignore"):
                 np.matmul(left[part], right[: part.stop].T, out=out[part, : part.stop])
                 self.form.finish(out[part, : part.stop])
+                sums.append(out[part, : part.stop].sum())
             _mirror(out, start, min(part.stop, self.m))
 
         in_parallel(work, range(0, self.m, _SQUARE)[::-1], n_threads)
+        return bool(np.isfinite(sums).all())
 
     def prepared(self, Z: Any) -> np.ndarray:
         return self._left(self._factor(Z))
@@ -233,12 +238,12 @@ def _is_better_dense(X: Any, itemsize: int) -> bool:
 
 
 def whole_matrix(kernel: Kernel, X: Any) -> np.ndarray:
-    """The kernel matrix of the rows of `X` in float64, on all threads."""
+    """The kernel matrix of the rows of `X` in float64, on all threads; values that are not finite are errors."""
     m = X.shape[0]
     if m <= _ONE_TILE:
         with one_blas_thread():
-            return np.asarray(kernel(X, X), dtype=np.float64)
+            return check_finite(np.asarray(kernel(X, X), dtype=np.float64), None, None)
     K = np.empty((m, m))
     with one_blas_thread():
-        tile_evaluator(kernel, X, np.float64).fill_whole(K, usable_threads())
-    return K
+        is_finite = tile_evaluator(kernel, X, np.float64).fill_whole(K, usable_threads())
+    return K if is_finite else check_finite(K, None, None)
