@@ -15,6 +15,7 @@ from adatron.estimators.row_keys import row_digests
 from adatron.operators.approximate import MOST_COLUMNS
 from adatron.operators.cluster import Cluster, running_cluster
 from adatron.operators.row_blocks import RowBlocks
+from adatron.operators.tall import rows_at_once
 
 __all__ = ["collection_digests", "dask_rows", "is_dask", "on_client"]
 
@@ -167,23 +168,13 @@ def _in_even_blocks(
     cluster: Cluster, parts: list[Any], lengths: list[int], width: int, widest: int
 ) -> RowBlocks:
     """Blocks of about as many rows each, from pieces of one or several partitions."""
-    total, starts = sum(lengths), np.concatenate([[0], np.cumsum(lengths)])
+    total = sum(lengths)
     share = -(-total // cluster.n_threads)
     if share > _MANY_ROWS:
         share = -(-share // max(1, min(_PER_THREAD, _MOST_BLOCKS // cluster.n_threads)))
     most = max(1, int(_OF_MEMORY * cluster.memory_of_thread / (8 * max(width, widest))))
-    n_blocks = -(-total // min(share, most))
-    bounds = np.linspace(0, total, n_blocks + 1).astype(int)
-    blocks, partitions = [], []
-    for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        used = [n for n in range(len(parts)) if starts[n] < last and starts[n + 1] > first and lengths[n]]
-        cuts = [(max(first - starts[n], 0), min(last - starts[n], lengths[n])) for n in used]
-        is_whole = len(used) == 1 and cuts[0] == (0, lengths[used[0]])
-        sources = [parts[n] for n in used]
-        blocks.append(sources[0] if is_whole else cluster.submit("block", _joined_cuts, sources, cuts))
-        partitions.append(used[0])
-    return RowBlocks(cluster, blocks, np.diff(bounds), width, partitions)
-
-
-def _joined_cuts(sources: list[np.ndarray], cuts: list[tuple[int, int]]) -> np.ndarray:
-    return np.concatenate([source[first:last] for source, (first, last) in zip(sources, cuts, strict=True)])
+    together = rows_at_once(total)
+    n_groups = -(-total // together)
+    n_blocks = -(-n_groups // max(1, min(-(-share // together), most // together)))
+    bounds = together * np.linspace(0, n_groups, n_blocks + 1).astype(np.int64)
+    return RowBlocks.of_pieces(cluster, parts, lengths, width, range(len(parts)), bounds)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,16 +30,15 @@ from adatron.kernels import (
     squared_norms,
 )
 from adatron.operators import (
-    MANY_ROWS,
     Choice,
     DenseGram,
     GramOperator,
-    blocks_of_rows,
     by_rows,
     choose_operator,
     is_distributed,
     is_on_disk,
     low_rank_gram,
+    weighted_sum,
 )
 
 __all__ = [
@@ -120,8 +118,8 @@ def _weighted_moments(X: Any, weights: np.ndarray) -> tuple[float, float]:
     share = weights / weights.max()
     share = share / (share.sum() * X.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = float(_weighted(_row_totals, share, X))
-        variance = float(_weighted(_squared_deviations, share, X, mean))
+        mean = float(share @ by_rows(_row_totals, X))
+        variance = float(share @ by_rows(_squared_deviations, X, mean))
     if not np.isfinite(variance):
         raise KernelError("the variance of X overflows float64; scale X (e.g. with StandardScaler)")
     return mean, variance
@@ -129,37 +127,24 @@ def _weighted_moments(X: Any, weights: np.ndarray) -> tuple[float, float]:
 
 def _centre_and_spread(X: Any, share: np.ndarray) -> tuple[np.ndarray, float]:
     """The weighted mean of the rows, and their mean squared distance from it."""
-    centre = np.ravel(X.weighted_sum(share) if is_distributed(X) else _weighted(_unchanged, share, X))
-    return centre, float(_weighted(_less_the_centre, share, X, centre)) + float(centre @ centre)
-
-
-def _weighted(values_of: Callable[..., Any], share: np.ndarray, X: Any, *arguments: Any) -> Any:
-    """``share @ values_of(X, *arguments)``; many rows are looked at block by block, each in float64."""
-    if is_distributed(X):
-        return share @ by_rows(values_of, X, *arguments)
-    if X.shape[0] <= MANY_ROWS:
-        return share @ values_of(X, *arguments)
-    blocks = blocks_of_rows(X.shape[0])
-    return sum(share[part] @ values_of(X[part].astype(np.float64), *arguments) for part in blocks)
-
-
-def _unchanged(X: Any) -> Any:
-    return X
+    centre = weighted_sum(share, X)
+    return centre, float(share @ by_rows(_less_the_centre, X, centre)) + float(centre @ centre)
 
 
 def _less_the_centre(X: Any, centre: np.ndarray) -> np.ndarray:
     """``|x|² − 2⟨x, centre⟩`` of every row."""
+    X = X.astype(np.float64, copy=False)
     return squared_norms(X) - 2.0 * np.ravel(X @ centre)
 
 
 def _row_totals(X: Any) -> np.ndarray:
-    return np.ravel(X.sum(axis=1))
+    return np.ravel(X.sum(axis=1, dtype=np.float64))
 
 
 def _squared_deviations(X: Any, mean: float) -> np.ndarray:
     """``Σ_j (x_ij − mean)²`` of every row."""
     if not sparse.issparse(X):
-        return np.square(X - mean).sum(axis=1)
+        return np.square(X.astype(np.float64, copy=False) - mean).sum(axis=1)
     stored = X.copy()
     stored.data = np.square(X.data - mean)
     return np.ravel(stored.sum(axis=1)) + (X.shape[1] - np.diff(X.indptr)) * np.square(mean)

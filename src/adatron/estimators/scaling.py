@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adatron.operators import MANY_ROWS, blocks_of_rows, is_distributed
+from adatron.operators import MANY_ROWS, blocks_of_rows, is_distributed, weighted_sum
 
 __all__ = ["DividedRows", "divided_by", "divided_in_blocks", "feature_scales"]
 
@@ -43,8 +43,8 @@ def _dense_moments(X: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, ...]:
     low, high = X.min(axis=0), X.max(axis=0)
     largest = np.maximum(np.maximum(np.abs(low), np.abs(high)), np.finfo(float).tiny)
     blocks = list(blocks_of_rows(X.shape[0]))
-    mean = sum(share[part] @ (X[part] / largest) for part in blocks)  # no overflow
-    variance = sum(share[part] @ (X[part] / largest - mean) ** 2 for part in blocks)
+    mean = weighted_sum(share, X, np.divide, largest)  # no overflow
+    variance = weighted_sum(share, X, _squared_distances, mean, largest)
     two_valued = np.all([_has_no_others(X[part], low, high) for part in blocks], axis=0)
     return largest * np.sqrt(variance), low, high, two_valued
 
@@ -54,18 +54,18 @@ def _distant_moments(X: Any, share: np.ndarray) -> tuple[np.ndarray, ...]:
     ends = X.gathered("ends", _ends)
     low, high = np.min([e[0] for e in ends], axis=0), np.max([e[1] for e in ends], axis=0)
     largest = np.maximum(np.maximum(np.abs(low), np.abs(high)), np.finfo(float).tiny)
-    unit = X.mapped("unit", np.divide, X.shape[1], largest)
-    squares = unit.mapped("squares", _squared_distances, X.shape[1], unit.weighted_sum(share))
+    mean = weighted_sum(share, X, np.divide, largest)
+    variance = weighted_sum(share, X, _squared_distances, mean, largest)
     two_valued = np.all(X.gathered("two-valued", _has_no_others, low, high), axis=0)
-    return largest * np.sqrt(squares.weighted_sum(share)), low, high, two_valued
+    return largest * np.sqrt(variance), low, high, two_valued
 
 
 def _ends(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return X.min(axis=0), X.max(axis=0)
 
 
-def _squared_distances(X: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    return (X - centre) ** 2
+def _squared_distances(X: np.ndarray, centre: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    return (X / unit - centre) ** 2
 
 
 def _has_no_others(X: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

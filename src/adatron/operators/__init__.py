@@ -25,7 +25,7 @@ from adatron.operators.low_rank import LinearGram, LowRankGram, nystroem, pivote
 from adatron.operators.memory import available_memory, peak_memory
 from adatron.operators.nystroem_single import SingleGram, nystroem_single
 from adatron.operators.protocol import GramOperator, Rows
-from adatron.operators.row_blocks import RowBlocks, by_rows, is_distributed, kept_rows
+from adatron.operators.row_blocks import RowBlocks, by_rows, is_distributed, kept_rows, weighted_sum
 from adatron.operators.rows import RowGram
 from adatron.operators.twin import TwinGram, cancel_twins, distinct
 
@@ -63,4 +63,5 @@ __all__ = [
     "peak_memory",
     "pivoted_cholesky",
     "row_of",
+    "weighted_sum",
 ]

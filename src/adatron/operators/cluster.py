@@ -77,14 +77,15 @@ class Cluster:
         """A value that many tasks need, as a future: workers pass it on to one another."""
         return self.submit("shared", _same, value)
 
-    def total(self, parts: list[Any]) -> Any:
-        """The future of the sum, by a tree whose shape depends on the number of parts alone."""
-        while len(parts) > 1:
+    def total(self, parts: list[Any], add: Callable[..., Any], add_last: Callable[..., Any]) -> Any:
+        """The future of a sum by a tree; `add_last` is the function of its root."""
+        while len(parts) > _TOGETHER:
             groups = [parts[i : i + _TOGETHER] for i in range(0, len(parts), _TOGETHER)]
-            parts = [
-                self.client.submit(_sum, group, key=None, pure=False, retries=_RETRIES) for group in groups
-            ]
-        return parts[0]
+            parts = [self._sum(add, group) for group in groups]
+        return self._sum(add_last, parts)
+
+    def _sum(self, add: Callable[..., Any], parts: list[Any]) -> Any:
+        return self.client.submit(add, parts, key=None, pure=False, retries=_RETRIES)
 
     def gather(self, futures: list[Any], partitions: Sequence[int] | None = None) -> list[Any]:
         """The results; `partitions` are named when one of them fails."""
@@ -231,10 +232,3 @@ def _on_one_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def _same(value: Any) -> Any:
     return value
-
-
-def _sum(parts: list[Any]) -> Any:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total

@@ -80,7 +80,7 @@ class DaskLowRankGram(LowRankGram):
     def matmul(self, V: np.ndarray) -> np.ndarray:
         """``K V``; ``w = Zᵀ V`` comes along, as those who keep stages ask for it next."""
         w = self.blocks.transposed_times(V)
-        futures = self.blocks.each("times", times_block, *self.blocks.alike(w))
+        futures = self.blocks.each("times", times_block, *self.blocks.alike(w, self.blocks.rows_at_once))
         *parts, weights = self.blocks.cluster.gather([*futures, w], [*self.blocks.partitions, 0])
         self._recent = [*self._recent[1 - _PRODUCTS_KEPT :], (V.copy(), weights)]
         return self.blocks.joined(parts)
@@ -143,7 +143,7 @@ class DaskLowRankGram(LowRankGram):
             for block, own, part in zip(rows.blocks, self._fixed(fixed), rows.parts(moving), strict=True):
                 results.append(cluster.submit("visit", function, block, own, part, carried))
                 carried = cluster.submit("carried", _second, results[-1])
-        outputs = rows.each("times", _times_first, *rows.alike(carried))
+        outputs = rows.each("times", _times_first, *rows.alike(carried, rows.rows_at_once))
         found = cluster.gather([*results, *outputs], rows.partitions * (len(passes) + 1))
         n = len(rows.blocks)
         moved = [rows.joined([new for new, _ in found[i : i + n]]) for i in range(0, len(results), n)]
@@ -282,18 +282,18 @@ def _on_landmarks(
     """The factor ``k(X, L) P``, and its error."""
     values = X.cluster.shared((kernel, L, projection, landmarks))
     offsets = X.bounds[:-1].tolist()
-    blocks = X.each("factor", _factor_block, *X.alike(build, values), offsets)
+    blocks = X.each("factor", _factor_block, *X.alike(build, values, X.rows_at_once), offsets)
     factor = RowBlocks(X.cluster, blocks, np.diff(X.bounds), projection.shape[1], X.partitions, X.order)
     traces = X.cluster.map("trace", _traces, X.blocks, blocks, [kernel] * len(blocks))
     total, explained = np.sum(X.cluster.gather(traces, X.partitions), axis=0)
     return DaskLowRankGram(factor, landmarks, L, projection, max(float(1.0 - explained / total), 0.0))
 
 
-def _factor_block(X: np.ndarray, build: Any, values: tuple[Any, ...], offset: int) -> np.ndarray:
+def _factor_block(X: np.ndarray, build: Any, values: tuple[Any, ...], size: int, offset: int) -> np.ndarray:
     kernel, L, projection, landmarks = values
     if build is factor_rows:
-        return factor_rows(X, kernel, L, projection, landmarks, offset)
-    return build(X, kernel, L, projection)
+        return factor_rows(X, kernel, L, projection, landmarks, size, offset=offset)
+    return factor_rows_single(X, kernel, L, projection, size, offset)
 
 
 def _traces(X: np.ndarray, Z: np.ndarray, kernel: Kernel) -> tuple[float, float]:
@@ -330,8 +330,8 @@ def _pair(first: Any, second: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def _times_first(Z: np.ndarray, carried: tuple[np.ndarray, Any]) -> np.ndarray:
-    return times_block(Z, carried[0])
+def _times_first(Z: np.ndarray, carried: tuple[np.ndarray, Any], size: int) -> np.ndarray:
+    return times_block(Z, carried[0], size)
 
 
 def _second(pair: tuple[Any, Any]) -> Any:

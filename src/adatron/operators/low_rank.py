@@ -18,6 +18,8 @@ from adatron.kernels import Kernel
 from adatron.operators.factor_store import check_memory, empty_factor
 from adatron.operators.finite import check_finite
 from adatron.operators.protocol import Rows
+from adatron.operators.tall import groups, rows_at_once, times, transposed_times
+from adatron.threads import in_parallel, one_blas_thread, usable_threads
 
 __all__ = [
     "FLOOR",
@@ -31,7 +33,6 @@ __all__ = [
     "trace_error",
 ]
 
-_BLOCK = 4_000_000  # kernel values evaluated at a time
 FLOOR = 1e-12  # eigenvalues and pivots below this part of the largest are dropped
 
 
@@ -73,11 +74,11 @@ class LowRankGram:
 
     def weights_of(self, V: np.ndarray) -> np.ndarray:
         """``Zᵀ V`` for `V` of shape (m, B) or (m,)."""
-        return (V.T @ self.factor).T
+        return transposed_times(self.factor, V, rows_at_once(self.m))
 
     def outputs_of(self, W: np.ndarray) -> np.ndarray:
         """``Z W`` for `W` of shape (r, B) or (r,)."""
-        return (W.T @ self.factor.T).T
+        return times(self.factor, W, rows_at_once(self.m))
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
         return self.outputs_of(self.weights_of(V))
@@ -107,7 +108,9 @@ def nystroem(kernel: Kernel, X: Any, landmarks: np.ndarray) -> LowRankGram:
     check_memory(5 * 8 * r * r, f"the kernel matrix of rank={r} landmarks", "lower rank")
     L = X[landmarks]
     projection = nystroem_projection(kernel, L, landmarks)
-    factor = factor_rows(X, kernel, L, projection, landmarks)
+    with one_blas_thread():
+        size = rows_at_once(X.shape[0])
+        factor = factor_rows(X, kernel, L, projection, landmarks, size, usable_threads())
     return LowRankGram(factor, landmarks, projection, trace_error(kernel, X, factor))
 
 
@@ -121,14 +124,17 @@ def nystroem_projection(
 
 
 def factor_rows(
-    X: Any, kernel: Kernel, L: Any, projection: np.ndarray, landmarks: np.ndarray, offset: int = 0
-) -> np.ndarray:
-    """``k(X, L) P``, some rows at a time; `offset` is the number of the first row in messages."""
+    X: Any, kernel: Kernel, L: Any, projection: np.ndarray, landmarks: np.ndarray,
+    size: int, n_threads: int = 1, offset: int = 0,
+) -> np.ndarray:  # fmt: skip
+    """``k(X, L) P``, `size` rows at a time; `offset` is the number of the first row in messages."""
     factor = empty_factor((X.shape[0], projection.shape[1]), np.float64)
-    step = max(1, _BLOCK // max(1, len(landmarks)))
-    for start in range(0, len(factor), step):
-        rows = np.arange(start, min(start + step, len(factor)))
-        factor[rows] = check_finite(kernel(X[rows], L), rows + offset, landmarks) @ projection
+
+    def work(part: slice) -> None:
+        rows = np.arange(part.start, part.stop)
+        factor[part] = check_finite(kernel(X[part], L), rows + offset, landmarks) @ projection
+
+    in_parallel(work, groups(len(factor), size), n_threads)
     return factor
 
 

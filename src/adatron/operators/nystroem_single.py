@@ -18,45 +18,19 @@ from adatron.operators.factor_store import blocks_of_rows, check_memory, empty_f
 from adatron.operators.finite import check_finite
 from adatron.operators.low_rank import LowRankGram, nystroem_projection, trace_error
 from adatron.operators.protocol import Rows
+from adatron.operators.tall import groups, rows_at_once
 from adatron.operators.tiles import TileEvaluator, tile_evaluator
 from adatron.threads import in_parallel, one_blas_thread, usable_threads
 
 __all__ = ["SingleGram", "factor_rows_single", "nystroem_single", "projection_single"]
 
-_ROWS = 1_024  # of the factor built at a time
-_ROWS_OF_A_PRODUCT = 4_096
+_ROWS = 1_024  # of the factor built at a time, at most
 _FLOOR = 1e-6  # eigenvalues below this part of the largest are dropped
 _RIDGE = 0.01  # part of the mean eigenvalue that is added before whitening
 
 
 class SingleGram(LowRankGram):
-    """A factor in float32; products read it block by block, and add up their parts in float64."""
-
-    def weights_of(self, V: np.ndarray) -> np.ndarray:
-        V = np.asarray(V, dtype=np.float32)
-        starts = range(0, self.m, _ROWS_OF_A_PRODUCT)
-        parts = np.empty((len(starts), *V.shape[1:], self.factor.shape[1]), dtype=np.float32)
-
-        def work(start: int) -> None:
-            part = slice(start, start + _ROWS_OF_A_PRODUCT)
-            np.matmul(V[part].T, self.factor[part], out=parts[start // _ROWS_OF_A_PRODUCT])
-
-        _on_all_threads(work, starts)
-        return parts.sum(axis=0, dtype=np.float64).T
-
-    def outputs_of(self, W: np.ndarray) -> np.ndarray:
-        W = np.asarray(W, dtype=np.float32)
-        outputs = np.empty((self.m, *W.shape[1:]), order="F")
-
-        def work(start: int) -> None:
-            part = slice(start, start + _ROWS_OF_A_PRODUCT)
-            outputs[part] = self.factor[part] @ W
-
-        _on_all_threads(work, range(0, self.m, _ROWS_OF_A_PRODUCT))
-        return outputs
-
-    def matmul(self, V: np.ndarray) -> np.ndarray:
-        return self.outputs_of(self.weights_of(V))
+    """A factor in float32; products read it group by group of rows, and add up their parts in float64."""
 
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
         return np.asarray(super().block(rows, cols), dtype=np.float64)
@@ -85,7 +59,8 @@ def nystroem_single(
     L = _in_double(X[landmarks])
     tiles, projection, error = projection_single(kernel, X, landmarks, L, whitened_on)
     with one_blas_thread():
-        factor = _fill(empty_factor((X.shape[0], projection.shape[1]), np.float32), tiles, X, projection)
+        factor = empty_factor((X.shape[0], projection.shape[1]), np.float32)
+        _fill(factor, tiles, X, projection, rows_at_once(X.shape[0]), usable_threads())
     error = trace_error(kernel, X, factor) if error is None else error
     return SingleGram(factor, landmarks, projection, error)
 
@@ -105,32 +80,27 @@ def projection_single(
         return tiles, projection @ _whitening(moments), error
 
 
-def _fill(factor: np.ndarray, tiles: TileEvaluator, X: Any, projection: np.ndarray) -> np.ndarray:
-    """Write ``k(X, L) P``, block by block."""
+def factor_rows_single(
+    X: Any, kernel: Kernel, L: Any, projection: np.ndarray, size: int, offset: int = 0
+) -> np.ndarray:
+    """``k(X, L) P`` in float32, on this thread; `offset` is the number of the first row in messages."""
+    factor = np.empty((X.shape[0], projection.shape[1]), dtype=np.float32)
+    return _fill(factor, tile_evaluator(kernel, L, np.float32), X, projection, size, 1, offset)
+
+
+def _fill(
+    factor: np.ndarray, tiles: TileEvaluator, X: Any, projection: np.ndarray,
+    size: int, n_threads: int, offset: int = 0,
+) -> np.ndarray:  # fmt: skip
+    """Write ``k(X, L) P``, some rows at a time."""
     small = projection.astype(np.float32)
 
-    def work(start: int) -> None:
-        part = slice(start, min(start + _ROWS, len(factor)))
-        values = check_finite(tiles.values(X[part]), np.arange(part.start, part.stop), None)
+    def work(part: slice) -> None:
+        values = tiles.values(X[part])
+        check_finite(values, np.arange(part.start, part.stop) + offset, None)
         np.matmul(values, small, out=factor[part])
 
-    in_parallel(work, range(0, len(factor), _ROWS), usable_threads())
-    return factor
-
-
-def factor_rows_single(
-    X: Any, kernel: Kernel, L: Any, projection: np.ndarray, n_threads: int = 1
-) -> np.ndarray:
-    """``k(X, L) P`` in float32."""
-    small = projection.astype(np.float32)
-    factor = np.empty((X.shape[0], small.shape[1]), dtype=np.float32)
-    tiles = tile_evaluator(kernel, L, np.float32)
-
-    def work(start: int) -> None:
-        rows = tiles.values(X[start : start + _ROWS])
-        np.matmul(rows, small, out=factor[start : start + _ROWS])
-
-    in_parallel(work, range(0, X.shape[0], _ROWS), n_threads)
+    in_parallel(work, groups(len(factor), min(size, _ROWS)), n_threads)
     return factor
 
 
@@ -141,7 +111,8 @@ def _moments(
     total, size = np.zeros((projection.shape[1],) * 2), 0.0
     for block in blocks_of_rows(len(rows), 8 * _ROWS):
         part = X[rows[block]]
-        Z = _fill(np.empty((part.shape[0], projection.shape[1]), np.float32), tiles, part, projection)
+        Z = np.empty((part.shape[0], projection.shape[1]), np.float32)
+        _fill(Z, tiles, part, projection, _ROWS, usable_threads())
         total += Z.T @ Z
         size += float(tiles.kernel.diagonal(part).sum())
     return total / len(rows), max(1.0 - float(np.trace(total)) / size, 0.0)
@@ -156,8 +127,3 @@ def _whitening(moments: np.ndarray) -> np.ndarray:
 
 def _in_double(X: Any) -> Any:
     return X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-
-
-def _on_all_threads(work: Any, starts: range) -> None:
-    with one_blas_thread():
-        in_parallel(work, starts, usable_threads())

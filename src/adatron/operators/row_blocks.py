@@ -8,11 +8,19 @@ from typing import Any
 import numpy as np
 
 from adatron.operators.cluster import Cluster
+from adatron.operators.factor_store import blocks_of_rows
 from adatron.operators.protocol import Rows
+from adatron.operators.tall import (
+    add_pairs,
+    aligned,
+    group_by_group,
+    rounded,
+    rows_at_once,
+    times,
+    transposed_times_pair,
+)
 
-__all__ = ["RowBlocks", "by_rows", "is_distributed", "kept_rows", "times_block"]
-
-_ROWS = 4_096  # of a product of float32
+__all__ = ["RowBlocks", "by_rows", "is_distributed", "kept_rows", "times_block", "weighted_sum"]
 
 
 class RowBlocks:
@@ -39,6 +47,29 @@ class RowBlocks:
         self.cluster, self.blocks, self.partitions, self.order = cluster, blocks, list(partitions), order
         self.bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self.shape = (int(self.bounds[-1]), int(width))
+
+    @classmethod
+    def of_pieces(
+        cls, cluster: Cluster, pieces: list[Any], lengths: Sequence[int], width: int,
+        partitions: Sequence[int], bounds: Any, order: np.ndarray | None = None,
+    ) -> RowBlocks:  # fmt: skip
+        """Blocks with about the given bounds from pieces that have others; empty ones are left out."""
+        bounds, starts = aligned(bounds, sum(lengths)), np.concatenate([[0], np.cumsum(lengths)])
+        blocks, firsts = [], []
+        for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            overlaps = (starts[:-1] < last) & (starts[1:] > first) & (np.asarray(lengths) > 0)
+            used = np.flatnonzero(overlaps).tolist()
+            cuts = [(max(first - starts[n], 0), min(last - starts[n], lengths[n])) for n in used]
+            is_whole = len(used) == 1 and cuts[0] == (0, lengths[used[0]])
+            sources = [pieces[n] for n in used]
+            blocks.append(sources[0] if is_whole else cluster.submit("block", _joined_cuts, sources, cuts))
+            firsts.append(partitions[used[0]])
+        return cls(cluster, blocks, np.diff(bounds), width, firsts, order)
+
+    @property
+    def rows_at_once(self) -> int:
+        """Rows that are multiplied together, in every block."""
+        return rows_at_once(self.shape[0])
 
     def parts(self, V: np.ndarray) -> list[np.ndarray]:
         """The rows of an array on this side, as they belong to the blocks."""
@@ -69,7 +100,7 @@ class RowBlocks:
 
     def map_rows(self, function: Callable[..., Any], *values: Any) -> np.ndarray:
         """``function(rows, *values)``, one result for every row, on this side."""
-        return self.joined(self.gathered("rows", function, *values))
+        return self.joined(self.gathered("rows", _by_groups, function, self.rows_at_once, *values))
 
     def mapped(self, name: str, function: Callable[..., Any], width: int, *values: Any) -> RowBlocks:
         """The matrix of ``function(block, *values)``, which stays on the workers."""
@@ -77,11 +108,12 @@ class RowBlocks:
 
     def times(self, W: Any) -> np.ndarray:
         """``M W`` on this side, W an array or a future of one."""
-        return self.map_rows(times_block, W)
+        return self.joined(self.gathered("times", times_block, W, self.rows_at_once))
 
     def transposed_times(self, V: np.ndarray) -> Any:
         """The future of ``Mᵀ V``, summed by a tree."""
-        return self.cluster.total(self.each("transposed", _transposed_times, self.parts(V)))
+        pairs = self.each("transposed", _transposed_pair, self.parts(V), *self.alike(self.rows_at_once))
+        return self.cluster.total(pairs, add_pairs, _rounded_sum)
 
     def weighted_sum(self, weights: np.ndarray) -> np.ndarray:
         """``weights @ M`` on this side."""
@@ -98,9 +130,12 @@ class RowBlocks:
                 self.cluster, self.blocks, np.diff(self.bounds), self.shape[1], self.partitions, new_order
             )
         used, local = self._located(sorted_places)
-        blocks = self.cluster.map("keep", _take, [self.blocks[b] for b in used], local)
+        pieces = self.cluster.map("keep", _take, [self.blocks[b] for b in used], local)
         lengths, partitions = [len(part) for part in local], [self.partitions[b] for b in used]
-        return RowBlocks(self.cluster, blocks, lengths, self.shape[1], partitions, new_order)
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        return RowBlocks.of_pieces(
+            self.cluster, pieces, lengths, self.shape[1], partitions, bounds, new_order
+        )
 
     def __getitem__(self, rows: Rows) -> np.ndarray:
         """Some of the rows, on this side."""
@@ -131,7 +166,27 @@ def is_distributed(X: Any) -> bool:
 
 def by_rows(function: Callable[..., np.ndarray], X: Any, *values: Any) -> np.ndarray:
     """``function(X, *values)``, which has one result for every row of `X`, wherever they are."""
-    return X.map_rows(function, *values) if isinstance(X, RowBlocks) else function(X, *values)
+    if isinstance(X, RowBlocks):
+        return X.map_rows(function, *values)
+    return group_by_group(function, X, rows_at_once(X.shape[0]), *values)
+
+
+def weighted_sum(
+    weights: np.ndarray, X: Any, function: Callable[..., np.ndarray] | None = None, *values: Any
+) -> np.ndarray:
+    """``weights @ function(X, *values)``, or ``weights @ X``; many rows are looked at block by block."""
+    if isinstance(X, RowBlocks):
+        width = X.shape[1]
+        return (X if function is None else X.mapped("terms", function, width, *values)).weighted_sum(weights)
+    pairs, size = [], rows_at_once(X.shape[0])
+    for part in blocks_of_rows(X.shape[0]):
+        rows = X[part].astype(np.float64, copy=False)
+        terms = rows if function is None else function(rows, *values)
+        if not isinstance(terms, np.ndarray):  # sparse
+            pairs.append(np.stack([np.ravel(weights[part] @ terms), np.zeros(X.shape[1])]))
+        else:
+            pairs.append(transposed_times_pair(terms, weights[part], size))
+    return rounded(add_pairs(pairs))
 
 
 def kept_rows(X: Any, rows: np.ndarray) -> Any:
@@ -139,19 +194,25 @@ def kept_rows(X: Any, rows: np.ndarray) -> Any:
     return X.keep(rows) if isinstance(X, RowBlocks) else X[rows]
 
 
-def times_block(block: np.ndarray, W: np.ndarray) -> np.ndarray:
+def times_block(block: np.ndarray, W: np.ndarray, size: int) -> np.ndarray:
     """Rows of a block times W, in the precision of the block."""
-    return np.asarray(block @ np.asarray(W, dtype=block.dtype), dtype=np.float64)
+    return times(block, W, size, 1)
 
 
-def _transposed_times(block: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """``blockᵀ V``; of float32, the sums over some rows are added up in float64."""
-    if block.dtype == np.float64:
-        return block.T @ np.asarray(V, dtype=np.float64)
-    total, V = np.zeros((block.shape[1], *V.shape[1:])), np.asarray(V, dtype=block.dtype)
-    for start in range(0, len(block), _ROWS):
-        total += block[start : start + _ROWS].T @ V[start : start + _ROWS]
-    return total
+def _transposed_pair(block: np.ndarray, V: np.ndarray, size: int) -> np.ndarray:
+    return transposed_times_pair(block, V, size, 1)
+
+
+def _rounded_sum(pairs: list[np.ndarray]) -> np.ndarray:
+    return rounded(add_pairs(pairs))
+
+
+def _by_groups(block: np.ndarray, function: Callable[..., Any], size: int, *values: Any) -> np.ndarray:
+    return group_by_group(function, block, size, *values)
+
+
+def _joined_cuts(sources: list[np.ndarray], cuts: list[tuple[int, int]]) -> np.ndarray:
+    return np.concatenate([source[first:last] for source, (first, last) in zip(sources, cuts, strict=True)])
 
 
 def _take(block: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -238,7 +238,7 @@ def _is_better_dense(X: Any, itemsize: int) -> bool:
 
 
 def whole_matrix(kernel: Kernel, X: Any) -> np.ndarray:
-    """The kernel matrix of the rows of `X` in float64, on all threads; values that are not finite are errors."""
+    """The kernel matrix of the rows of `X` in float64, on all threads; values must be finite."""
     m = X.shape[0]
     if m <= _ONE_TILE:
         with one_blas_thread():
