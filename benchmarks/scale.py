@@ -84,9 +84,7 @@ def _tuned(X, y, classifiers, select):
     last = int((1.0 - N_VALIDATION) * len(y)) if select else len(y)
     scores = [c.fit(Z[:last], y[:last]).score(Z[last:], y[last:]) if select else 0.0 for c in classifiers]
     best = classifiers[int(np.argmax(scores))]
-    if select:
-        best.fit(Z, y)
-    return make_pipeline(transform, best)
+    return make_pipeline(transform, best.fit(Z, y))
 
 
 def _linear_svc(X, y):

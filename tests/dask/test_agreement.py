@@ -78,13 +78,19 @@ TWICE = np.concatenate([X[:150], X[:50]]), np.concatenate([y[:150], y[:50]])
 
 
 @pytest.mark.parametrize(
-    ("rows", "labels", "weights", "bias"),
-    [(X, y, None, False), (X, y, WEIGHTS, False), (*TWICE, None, False), (X, THREE, None, True)],
-    ids=["plain", "rows without weight", "equal rows", "three classes and a bias"],
+    ("rows", "labels", "weights", "options"),
+    [
+        (X, y, None, {}),
+        (X, y, None, {"rank": 0.5}),
+        (X, y, WEIGHTS, {}),
+        (*TWICE, None, {}),
+        (X, THREE, None, {"fit_intercept": True}),
+    ],
+    ids=["plain", "trace error", "rows without weight", "equal rows", "three classes and a bias"],
 )
-def test_an_ensemble_of_many_stages_is_the_same_bit_for_bit(client, rows, labels, weights, bias):
+def test_an_ensemble_of_many_stages_is_the_same_bit_for_bit(client, rows, labels, weights, options):
     """A hundred stages amplify rounding to per cents: only equal bits agree."""
-    model = EnsembleSVC(fit_intercept=bias, max_iter=100, rank=60, random_state=0)
+    model = EnsembleSVC(**{"max_iter": 100, "rank": 60, "random_state": 0} | options)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         local = clone(model).fit(rows, labels, weights)
     with pytest.warns(ConvergenceWarning, match="max_iter"):

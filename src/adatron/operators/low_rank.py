@@ -108,9 +108,7 @@ def nystroem(kernel: Kernel, X: Any, landmarks: np.ndarray) -> LowRankGram:
     check_memory(5 * 8 * r * r, f"the kernel matrix of rank={r} landmarks", "lower rank")
     L = X[landmarks]
     projection = nystroem_projection(kernel, L, landmarks)
-    with one_blas_thread():
-        size = rows_at_once(X.shape[0])
-        factor = factor_rows(X, kernel, L, projection, landmarks, size, usable_threads())
+    factor = _all_rows(kernel, X, L, projection, landmarks)
     return LowRankGram(factor, landmarks, projection, trace_error(kernel, X, factor))
 
 
@@ -121,6 +119,11 @@ def nystroem_projection(
     eigenvalues, vectors = np.linalg.eigh(check_finite(kernel(L, L), landmarks, landmarks))
     kept = eigenvalues > floor * eigenvalues[-1]
     return vectors[:, kept] / np.sqrt(eigenvalues[kept])
+
+
+def _all_rows(kernel: Kernel, X: Any, L: Any, projection: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
+    with one_blas_thread():
+        return factor_rows(X, kernel, L, projection, landmarks, rows_at_once(X.shape[0]), usable_threads())
 
 
 def factor_rows(
@@ -157,9 +160,11 @@ def pivoted_cholesky(kernel: Kernel, X: Any, rank: int, tolerance: float = 0.0) 
         pivots.append(pivot)
         error = np.maximum(error - factor[:, j] ** 2, 0.0)
         error[pivots] = 0.0
-    factor = factor[:, : len(pivots)]
-    projection = solve_triangular(factor[pivots], np.eye(len(pivots)), lower=True).T
-    return LowRankGram(factor, np.array(pivots), projection, float(error.sum() / trace))
+    places, L = np.array(pivots, dtype=np.int64), X[pivots]
+    projection = cholesky_projection(kernel, L)
+    # not the columns found above: a cluster builds the same bits from the pivots, and so does a prediction
+    factor = _all_rows(kernel, X, L, projection, places)
+    return LowRankGram(factor, places, projection, float(error.sum() / trace))
 
 
 def cholesky_projection(kernel: Kernel, L: Any) -> np.ndarray:
