@@ -100,6 +100,23 @@ def test_an_ensemble_of_many_stages_is_the_same_bit_for_bit(client, rows, labels
     assert np.abs(remote.decision_function(X_new) - expected).max() <= 1e-12 * np.abs(expected).max()
 
 
+def test_an_ensemble_of_few_rows_is_fetched_and_the_one_in_memory(client):
+    local, remote = EnsembleSVC().fit(X, y), EnsembleSVC().fit(da.from_array(X, chunks=(70, -1)), y)
+    assert local.converged_
+    np.testing.assert_array_equal(remote.decision_function(X_new), local.decision_function(X_new))
+
+
+def test_an_ensemble_of_more_rows_leaves_the_matrix_on_the_workers(client, monkeypatch):
+    monkeypatch.setattr("adatron.estimators.ensemble.WHOLE_UP_TO", ROWS - 1)
+    model = EnsembleSVC(max_iter=6)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        local = clone(model).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        remote = clone(model).fit(da.from_array(X, chunks=(70, -1)), y)
+    expected = local.decision_function(X_new)
+    assert np.abs(remote.decision_function(X_new) - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
 @pytest.mark.parametrize("bias", [False, True])
 def test_the_factor_of_many_rows_is_the_same(client, monkeypatch, bias):
     """It is whitened float32, here as there."""

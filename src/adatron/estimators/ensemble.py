@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from adatron.estimators.stages import StageRun
 from adatron.estimators.svc import SVC
 from adatron.estimators.training_data import TrainingData, classification_data
 from adatron.kernels import Constant, Kernel, Precomputed
-from adatron.operators import SingleGram
+from adatron.operators import WHOLE_UP_TO, SingleGram, is_distributed
 from adatron.problems import classification
 from adatron.solvers import RhoSVM
 from adatron.solving import DualSolution
@@ -170,7 +171,7 @@ default="rbf"
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         solver, max_iter = self._check_parameters()
-        data = classification_data(self, X, y, sample_weight)
+        data = self._here_if_few(classification_data(self, X, y, sample_weight))
         base = kernel_from(self, data.X, data.sample_weight)
         if not isinstance(base, Precomputed):
             data = merge_equal_rows(data)
@@ -188,6 +189,11 @@ default="rbf"
         extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
         extras["constant"] = 1.0 if self.fit_intercept else 0.0
         return FitPlan(base, [run], self.time_limit, count_threads(self.n_jobs), extras=extras)
+
+    def _here_if_few(self, data: TrainingData) -> TrainingData:
+        """Rows of a cluster brought here if their matrix has room: no other has the bits of its products."""
+        few = self.rank is None and len(data.codes) <= WHOLE_UP_TO
+        return replace(data, X=data.X[:]) if few and is_distributed(data.X) else data
 
     def _check_parameters(self) -> tuple[RhoSVM, int]:
         check_common_parameters(self)

@@ -15,7 +15,7 @@ Every operator answers the same four methods (`GramOperator`), so solvers do not
 
 from adatron.operators.approximate import MANY_ROWS, TO_WHITEN, low_rank_gram
 from adatron.operators.blocked import BlockedGram
-from adatron.operators.choose import Choice, choose_operator, choose_rows
+from adatron.operators.choose import WHOLE_UP_TO, Choice, choose_operator, choose_rows
 from adatron.operators.dense import DenseGram
 from adatron.operators.distances import GaussianFamily
 from adatron.operators.expand import expand
@@ -32,6 +32,7 @@ from adatron.operators.twin import TwinGram, cancel_twins, distinct
 __all__ = [
     "MANY_ROWS",
     "TO_WHITEN",
+    "WHOLE_UP_TO",
     "BlockedGram",
     "Choice",
     "DenseGram",

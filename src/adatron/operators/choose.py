@@ -20,16 +20,17 @@ from adatron.operators.protocol import GramOperator
 from adatron.operators.rows import RowGram
 from adatron.operators.tiles import whole_matrix
 
-__all__ = ["Choice", "choose_operator", "choose_rows"]
+__all__ = ["WHOLE_UP_TO", "Choice", "choose_operator", "choose_rows"]
 
-_WHOLE_UP_TO = 2_000  # points up to which a working-set method has the whole matrix
+_LAZY_UP_TO = 2_000  # points up to which a working-set method has the whole matrix
 _SINGLE_FROM = 2_000  # points above which float32 rows are used
 _AUTO_AT_MOST = 3 * 2**30  # bytes of kernel values unless the user allows more
 _NARROW_ROWS = 384  # features up to which evaluating a row again costs no more than fresh memory for it
 _NARROW_AT_MOST = 2**29  # bytes kept of them, enough for the rows that are used again and again
 
 _NARROW = 0.25  # features per row up to which products with X cost less than with the matrix
-_DENSE_AT_MOST = 256 * 2**20  # larger matrices are filled row by row, so limits and Ctrl-C are seen in time
+WHOLE_UP_TO = 5_792  # points: larger matrices are filled row by row, so limits and Ctrl-C are seen in time
+_DENSE_AT_MOST = 8 * WHOLE_UP_TO**2
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def choose_rows(
     budget = _budget(cache_size) if bytes_at_most is None else bytes_at_most
     if cache_size == "auto" and X.shape[1] <= _NARROW_ROWS:
         budget = min(budget, _NARROW_AT_MOST)
-    if 8 * m * m <= min(budget, 8 * _WHOLE_UP_TO**2):
+    if 8 * m * m <= min(budget, 8 * _LAZY_UP_TO**2):
         return Choice(LazyGram(kernel, X), f"lazy: the {m} × {m} kernel matrix takes up to {_mb(8 * m * m)}")
     dtype = np.float64 if precise or m <= _SINGLE_FROM or not fits_single(kernel, X) else np.float32
     gram = RowGram(kernel, X, budget, dtype)
