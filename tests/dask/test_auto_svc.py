@@ -31,17 +31,15 @@ def many(monkeypatch):
 
 def test_many_rows_stay_on_the_workers(client, many):
     local, remote = AutoSVC().fit(X, y), AutoSVC().fit(da.from_array(X, chunks=(150, -1)), y)
-    np.testing.assert_allclose(remote.feature_scale_, local.feature_scale_, rtol=1e-12)
-    assert remote.gamma_ == pytest.approx(local.gamma_, rel=1e-12)
+    np.testing.assert_array_equal(remote.feature_scale_, local.feature_scale_)
+    assert remote.gamma_ == local.gamma_
     np.testing.assert_array_equal(remote.support_, local.support_)  # the same landmarks
-    expected = local.decision_function(X_new)  # from a float32 factor
-    assert np.abs(remote.decision_function(X_new) - expected).max() <= 1e-5 * np.abs(expected).max()
-    assert remote.score(X_new, y_new) == pytest.approx(local.score(X_new, y_new), abs=0.002)
+    np.testing.assert_array_equal(remote.decision_function(X_new), local.decision_function(X_new))
 
 
 def test_very_many_rows_take_the_projection_of_a_sample(client, many, monkeypatch):
     monkeypatch.setattr(auto_svc, "LARGE", 350)
     local, remote = AutoSVC().fit(X, y), AutoSVC().fit(da.from_array(X, chunks=(150, -1)), y)
     assert len(remote.path_) == len(local.path_)
-    assert remote.gamma_ == pytest.approx(local.gamma_, rel=1e-12)
-    assert remote.score(X_new, y_new) == pytest.approx(local.score(X_new, y_new), abs=0.01)
+    assert remote.gamma_ == local.gamma_
+    np.testing.assert_array_equal(remote.decision_function(X_new), local.decision_function(X_new))

@@ -239,16 +239,9 @@ def dask_single(
     """The factor that `nystroem_single` gives."""
     L = X[landmarks]
     _, projection, error = projection_single(kernel, X, landmarks, L, whitened_on)
-    gram = dask_projected(kernel, X, landmarks, L, projection)
+    gram = _on_landmarks(kernel, X, landmarks, L, projection, factor_rows_single)
     gram.trace_error = gram.trace_error if error is None else error
     return gram
-
-
-def dask_projected(
-    kernel: Kernel, X: RowBlocks, landmarks: np.ndarray, L: np.ndarray, projection: np.ndarray
-) -> DaskLowRankGram:
-    """The float32 factor ``k(X, L) P`` with a projection that was found on this side."""
-    return _on_landmarks(kernel, X, landmarks, L, projection, factor_rows_single)
 
 
 def dask_linear(X: RowBlocks) -> DaskLowRankGram:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from adatron.operators.tall import (
 )
 
 __all__ = ["RowBlocks", "by_rows", "is_distributed", "kept_rows", "times_block", "weighted_sum"]
+
+_SORTED_UP_TO = 100_000  # rows that every worker may see all of
 
 
 class RowBlocks:
@@ -122,6 +125,8 @@ class RowBlocks:
     def keep(self, rows: np.ndarray) -> RowBlocks:
         """Some of the rows, in any order; they stay on the workers."""
         places = rows if self.order is None else self.order[rows]
+        if len(places) <= _SORTED_UP_TO and (np.diff(places) < 0).any():
+            return self._sorted(places)
         sorted_places = np.sort(places)
         order = np.searchsorted(sorted_places, places)
         new_order = None if len(order) < 2 or (np.diff(order) > 0).all() else order
@@ -136,6 +141,16 @@ class RowBlocks:
         return RowBlocks.of_pieces(
             self.cluster, pieces, lengths, self.shape[1], partitions, bounds, new_order
         )
+
+    def _sorted(self, places: np.ndarray) -> RowBlocks:
+        """Rows moved to where they are wanted, so that they are added up in the order of memory."""
+        shares = np.linspace(0, len(places), len(self.blocks) + 1)
+        bounds = aligned(shares, len(places))
+        parts = [places[first:last] for first, last in pairwise(bounds.tolist())]
+        blocks = self.cluster.map("sorted", _taken_from, [self.blocks] * len(parts), parts)
+        owners = np.searchsorted(self.bounds, [part[0] for part in parts], side="right") - 1
+        partitions = [self.partitions[b] for b in owners]
+        return RowBlocks(self.cluster, blocks, np.diff(bounds), self.shape[1], partitions)
 
     def __getitem__(self, rows: Rows) -> np.ndarray:
         """Some of the rows, on this side."""
@@ -213,6 +228,10 @@ def _by_groups(block: np.ndarray, function: Callable[..., Any], size: int, *valu
 
 def _joined_cuts(sources: list[np.ndarray], cuts: list[tuple[int, int]]) -> np.ndarray:
     return np.concatenate([source[first:last] for source, (first, last) in zip(sources, cuts, strict=True)])
+
+
+def _taken_from(blocks: list[np.ndarray], places: np.ndarray) -> np.ndarray:
+    return np.concatenate(blocks)[places]
 
 
 def _take(block: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -121,30 +121,10 @@ class AutoSearch:
         choice = self._search(sample.with_folds(2, gain=_GAIN), of_sample, (octave, octave - 1))
         if self._is_over(_FOR_SEARCH):
             return self._unless_worse(self._train_best(), first)
-        if is_distributed(self.all.X):
-            of_all = self._on_the_cluster(of_sample, sample, landmarks)
-        else:
-            places, chosen = (self._places_of(sample.data.rows[rows]) for rows in (landmarks, chosen))
-            of_all = lru_cache(1)(lambda gamma: nystroem_single(Gaussian(gamma), self.all.X, places, chosen))
-
+        places, chosen = (self._places_of(sample.data.rows[rows]) for rows in (landmarks, chosen))
+        of_all = lru_cache(1)(lambda gamma: _low_rank(Gaussian(gamma), self.all.X, places, chosen))
         rows = self.all.with_folds(1, caps=(sample.task.caps[choice.loss],), gain=_GAIN)
         return self._unless_worse(self._level(rows, of_all, (choice.octave,), is_all=True), first)
-
-    def _on_the_cluster(
-        self, of_sample: Callable[[float], Any], sample: Rows, landmarks: np.ndarray
-    ) -> Callable[[float], Any]:
-        """The factor of rows on a cluster by the projection that the sample gave."""
-        from adatron.operators.dask import dask_projected
-
-        wanted, order = sample.data.rows[landmarks], np.argsort(self.all.data.rows)
-        places = order[np.searchsorted(self.all.data.rows[order], wanted)]
-        L = sample.X[landmarks]
-
-        @lru_cache(1)
-        def of_all(gamma: float) -> Any:
-            return dask_projected(Gaussian(gamma), self.all.X, places, L, of_sample(gamma).projection)
-
-        return of_all
 
     def _places_of(self, rows: np.ndarray) -> np.ndarray:
         """Where rows of the user's X are among all; those that were merged with others are not."""
@@ -267,12 +247,14 @@ class AutoSearch:
             raise TimeIsUp
 
 
-def _low_rank(kernel: Gaussian, X: Any, landmarks: np.ndarray) -> LowRankGram:
+def _low_rank(
+    kernel: Gaussian, X: Any, landmarks: np.ndarray, whitened_on: np.ndarray | None = None
+) -> LowRankGram:
     if not is_distributed(X):
-        return nystroem_single(kernel, X, landmarks)
+        return nystroem_single(kernel, X, landmarks, whitened_on)
     from adatron.operators.dask import dask_single
 
-    return dask_single(kernel, X, landmarks)
+    return dask_single(kernel, X, landmarks, whitened_on)
 
 
 def _plausible(found: Found) -> float:
