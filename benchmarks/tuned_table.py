@@ -12,7 +12,7 @@ OURS = "AutoSVC"
 
 
 def summary(records: dict) -> dict:
-    """For each set and tuner: mean error in percent, its standard error, mean seconds and CPU seconds; None if ended."""
+    """For each set and tuner: mean error in %, its standard error, seconds and CPU seconds; None if ended."""
     table: dict = {}
     for name, tuners in records.items():
         for tuner, parts in tuners.items():
