@@ -290,7 +290,7 @@ def _stage_coefficients(plan: FitPlan, run: StageRun) -> tuple[Any, list[np.ndar
         stages = [gram.projection @ stage for stage in stages]
         rows = landmark_rows(data.X, gram)
     else:
-        rows = data.rows if isinstance(plan.kernel, Precomputed) else data.X[:]
+        rows = data.rows if isinstance(plan.kernel, Precomputed) else data.X.copy()  # may be the user's
     return rows, stages, [plan.extras["constant"] * stage.sum(axis=0) for stage in stages]
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from adatron.estimators.inputs import check_labels, check_sample_weight, check_targets, check_training_X
 from adatron.estimators.kernel_choice import check_precomputed, is_precomputed
-from adatron.operators import MANY_ROWS, is_distributed, kept_rows
+from adatron.operators import is_distributed, kept_rows
 
 __all__ = ["TrainingData", "WeightedRows", "classification_data", "weighted_rows"]
 
@@ -76,7 +76,7 @@ def _taking_part(estimator: Any, X: Any, rows: np.ndarray) -> Any:
         return check_precomputed(X)[np.ix_(rows, rows)]
     if is_distributed(X):
         return kept_rows(X, rows)
-    return X if len(rows) == X.shape[0] > MANY_ROWS else X[rows]  # no second copy of many rows
+    return X if len(rows) == X.shape[0] else X[rows]  # no second copy
 
 
 def _check_class_weight(

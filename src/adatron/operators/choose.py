@@ -18,6 +18,7 @@ from adatron.operators.low_rank import LinearGram
 from adatron.operators.memory import available_memory
 from adatron.operators.protocol import GramOperator
 from adatron.operators.rows import RowGram
+from adatron.operators.spare import MOST_SPARE
 from adatron.operators.tiles import whole_matrix
 
 __all__ = ["WHOLE_UP_TO", "Choice", "choose_operator", "choose_rows"]
@@ -26,7 +27,7 @@ _LAZY_UP_TO = 2_000  # points up to which a working-set method has the whole mat
 _SINGLE_FROM = 2_000  # points above which float32 rows are used
 _AUTO_AT_MOST = 3 * 2**30  # bytes of kernel values unless the user allows more
 _NARROW_ROWS = 384  # features up to which evaluating a row again costs no more than fresh memory for it
-_NARROW_AT_MOST = 2**29  # bytes kept of them, enough for the rows that are used again and again
+_NARROW_AT_MOST = MOST_SPARE  # bytes kept of them, enough for the rows that are used again and again
 
 _NARROW = 0.25  # features per row up to which products with X cost less than with the matrix
 WHOLE_UP_TO = 5_792  # points: larger matrices are filled row by row, so limits and Ctrl-C are seen in time

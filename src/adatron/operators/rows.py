@@ -12,6 +12,7 @@ from adatron.kernels import Kernel
 from adatron.operators.expand import expand
 from adatron.operators.finite import check_finite
 from adatron.operators.protocol import Rows
+from adatron.operators.spare import Buffer, spare_buffer
 from adatron.operators.tiles import TileEvaluator, tile_evaluator
 from adatron.threads import in_parallel, usable_threads
 
@@ -52,10 +53,13 @@ class RowGram:
         self.capacity = min(self.m, max(_FEWEST, self.cache_bytes // (self.dtype.itemsize * self.m)))
         self.at_once = max(1, min(_CHUNK, self.capacity // 4))  # rows asked for, and held aside, at a time
         self.n_threads = usable_threads()
+        self._buffer: Buffer | None = None
+        self._used = 0  # slots
         self.release()
 
     def release(self) -> None:
         """Forget all rows and what evaluates them; both come back when needed."""
+        buffer, touched = self._buffer, self._used * self.m * self.dtype.itemsize
         self._tiles: TileEvaluator | None = None
         self._kept: np.ndarray | None = None
         self._spare: Any = None  # for rows whose slots are not side by side
@@ -63,6 +67,9 @@ class RowGram:
         self._owner = np.full(self.capacity, -1)
         self._last_use = np.zeros(self.capacity, dtype=np.int64)
         self._clock = self._used = 0
+        self._buffer = None
+        if buffer is not None:
+            buffer.leave(touched)
 
     @property
     def cost(self) -> int:
@@ -161,7 +168,8 @@ class RowGram:
 
     def _evaluate(self, rows: np.ndarray, slots: np.ndarray) -> None:
         if self._kept is None:
-            self._kept = np.empty((self.capacity, self.m), dtype=self.dtype)
+            self._buffer = spare_buffer(self.cost)
+            self._kept = self._buffer.array((self.capacity, self.m), self.dtype)
         gone = self._owner[slots]
         self._slot[gone[gone >= 0]] = -1
         together = slots[-1] - slots[0] == len(slots) - 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -64,6 +64,7 @@ class GridFit:
 def path_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> PathData:
     """Check what is given to a path, and evaluate its kernel matrix or get ready to."""
     data = classification_data(estimator, X, y, sample_weight)
+    data = replace(data, X=data.X.copy())  # the path keeps them, and they may be the user's
     layout = Layout(len(data.classes), "ovo")
     layout.check_size(len(data.codes))
     kernel = kernel_from(estimator, data.X, data.sample_weight)
