@@ -9,13 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from adatron.kernels import Kernel
-from adatron.operators.tiles import tile_evaluator
+from adatron.operators.tiles import DenseTiles, tile_evaluator
 from adatron.threads import in_parallel, one_blas_thread, usable_threads
 
-__all__ = ["expand"]
+__all__ = ["expand", "expand_among"]
 
 _ROWS, _FEWEST = 512, 64  # of X at a time
 _PARTS = 16  # at least, where there are rows enough: some for every thread
+_SQUARE = 256  # vectors of a tile of their own matrix
 
 
 def expand(
@@ -66,3 +67,37 @@ def expand(
         with one_blas_thread():
             in_parallel(work, range(0, len(result), length), usable_threads())
     return result[:, 0] if groups is None else result
+
+
+def expand_among(kernel: Kernel, vectors: Any, coefficients: np.ndarray) -> np.ndarray:
+    """``k(vectors, vectors) @ coefficients`` for one column: each pair of vectors is evaluated once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import Linear
+    >>> from adatron.operators.expand import expand_among
+    >>> expand_among(Linear(), np.array([[1.0], [2.0]]), np.array([3.0, 4.0]))
+    array([11., 22.])
+    """
+    if not len(coefficients):
+        return np.zeros(0)
+    tiles = tile_evaluator(kernel, vectors, np.float64)
+    if not isinstance(tiles, DenseTiles):
+        return expand(kernel, vectors, vectors, coefficients[:, None])[:, 0]
+    rows, n = tiles.prepared(vectors), len(coefficients)
+    starts = range(0, n, _SQUARE)
+    outputs, mirrored = np.zeros(n), np.zeros((len(starts), n))
+
+    def work(start: int) -> None:
+        part = slice(start, min(start + _SQUARE, n))
+        for first in range(0, part.stop, _SQUARE):
+            columns = slice(first, min(first + _SQUARE, n))
+            tile = tiles.tile(rows[part], columns)
+            outputs[part] += tile @ coefficients[columns]
+            if first < start:
+                mirrored[start // _SQUARE, columns] = coefficients[part] @ tile
+
+    with one_blas_thread():
+        in_parallel(work, starts[::-1], usable_threads())
+    return outputs + mirrored.sum(axis=0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from adatron.compiled import compiled
 from adatron.kernels import Kernel
-from adatron.operators.expand import expand
+from adatron.operators.expand import expand, expand_among
 from adatron.operators.finite import check_finite
 from adatron.operators.protocol import Rows
 from adatron.operators.spare import Buffer, spare_buffer
@@ -98,7 +98,13 @@ class RowGram:
     def exact_outputs(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """``K[rows] @ weights`` with kernel values in float64."""
         support = np.flatnonzero(weights)
-        return expand(self.kernel, self.X[rows], self.X[support], weights[support, None])[:, 0]
+        vectors, coefficients = self.X[support], weights[support]
+        if not np.array_equal(rows, np.arange(self.m)):
+            return expand(self.kernel, self.X[rows], vectors, coefficients[:, None])[:, 0]
+        outputs, others = np.empty(self.m), np.flatnonzero(weights == 0.0)
+        outputs[support] = expand_among(self.kernel, vectors, coefficients)
+        outputs[others] = expand(self.kernel, self.X[others], vectors, coefficients[:, None])[:, 0]
+        return outputs
 
     def restrict(self, rows: np.ndarray) -> RowGram:
         return RowGram(self.kernel, self.X[rows], self.cache_bytes, self.dtype)

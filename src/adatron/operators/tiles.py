@@ -17,7 +17,7 @@ from adatron.kernels import Kernel, ProductForm, product_form
 from adatron.operators.finite import check_finite
 from adatron.threads import in_parallel, one_blas_thread, usable_threads
 
-__all__ = ["TileEvaluator", "as_dense", "tile_evaluator", "usable_form", "whole_matrix"]
+__all__ = ["DenseTiles", "TileEvaluator", "as_dense", "tile_evaluator", "usable_form", "whole_matrix"]
 
 _WIDTH = 512  # columns of a tile at least
 _PRODUCT = 2**22  # multiplications of a tile at least
@@ -65,7 +65,7 @@ class TileEvaluator:
         in_parallel(work, range(0, len(out), _ROWS), n_threads)
 
 
-class _DenseTiles(TileEvaluator):
+class DenseTiles(TileEvaluator):
     """A kernel in product form on dense rows: ``[scale X, l] [X, r]ᵀ``, then the function."""
 
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, form: ProductForm) -> None:
@@ -115,10 +115,15 @@ class _DenseTiles(TileEvaluator):
         for first in range(start, stop, _WIDTH):
             part = slice(first, min(first + _WIDTH, stop))
             with np.errstate(over="ignore", invalid="ignore"):
-                tile = np.matmul(Z, self.right[part].T)
-                self.form.finish(tile)
-                result += tile @ weights[part]
+                result += self.tile(Z, part) @ weights[part]
         return result
+
+    def tile(self, Z: np.ndarray, part: slice) -> np.ndarray:
+        """``k(Z, X[part])`` for prepared rows Z."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = np.matmul(Z, self.right[part].T)
+            self.form.finish(values)
+        return values
 
     def _left(self, left: np.ndarray) -> np.ndarray:
         left[:, self.d :] = self.form.left(left[:, self.d :])
@@ -228,7 +233,7 @@ def tile_evaluator(kernel: Kernel, X: Any, dtype: Any) -> TileEvaluator:
         return TileEvaluator(kernel, X, dtype)
     if sparse.issparse(X) and not _is_better_dense(X, np.dtype(dtype).itemsize):
         return _SparseTiles(kernel, X, dtype, form)
-    return _DenseTiles(kernel, X, dtype, form)
+    return DenseTiles(kernel, X, dtype, form)
 
 
 def _is_better_dense(X: Any, itemsize: int) -> bool:
