@@ -5,14 +5,14 @@ import pytest
 from sklearn.datasets import make_classification, make_moons
 
 from adatron import SVC, AutoSVC, EnsembleSVC
-from adatron.estimators import inputs, kernel_choice, scaling, training_data
+from adatron.estimators import inputs, scaling
 from adatron.estimators.scaling import feature_scales
 from adatron.estimators.training_data import classification_data
 from adatron.io import load_model, save_model
-from adatron.operators import approximate, factor_store
+from adatron.operators import approximate, factor_store, row_blocks
 from adatron.selection.auto import auto_search, auto_svc
 
-MODULES = (approximate, inputs, kernel_choice, scaling, training_data)
+MODULES = (approximate, inputs, scaling)
 
 
 @pytest.fixture(autouse=True)
@@ -181,9 +181,6 @@ def test_scales_do_not_depend_on_the_blocks(monkeypatch):
 @pytest.mark.parametrize("gamma", ["mean", "scale"])
 def test_gamma_does_not_depend_on_the_blocks(moons, monkeypatch, gamma):
     X, y = moons[:2]
-    monkeypatch.setattr(
-        kernel_choice, "blocks_of_rows", lambda m: (slice(i, i + 300) for i in range(0, m, 300))
-    )
-    in_blocks = EnsembleSVC(rank=20, gamma=gamma).fit(X, y)._kernel.gamma
-    monkeypatch.setattr(kernel_choice, "MANY_ROWS", 10_000)
-    assert in_blocks == pytest.approx(EnsembleSVC(rank=20, gamma=gamma).fit(X, y)._kernel.gamma, rel=1e-12)
+    at_once = EnsembleSVC(rank=20, gamma=gamma).fit(X, y)._kernel.gamma
+    monkeypatch.setattr(row_blocks, "blocks_of_rows", lambda m: (slice(i, i + 256) for i in range(0, m, 256)))
+    assert EnsembleSVC(rank=20, gamma=gamma).fit(X, y)._kernel.gamma == at_once

@@ -290,7 +290,8 @@ def _stage_coefficients(plan: FitPlan, run: StageRun) -> tuple[Any, list[np.ndar
         stages = [gram.projection @ stage for stage in stages]
         rows = landmark_rows(data.X, gram)
     else:
-        rows = data.rows if isinstance(plan.kernel, Precomputed) else data.X.copy()  # may be the user's
+        own = data.X[:] if is_distributed(data.X) else data.X.copy()  # not the user's
+        rows = data.rows if isinstance(plan.kernel, Precomputed) else own
     return rows, stages, [plan.extras["constant"] * stage.sum(axis=0) for stage in stages]
 
 

@@ -243,7 +243,7 @@ def probe_callable(kernel: Kernel, X: Any) -> None:
 
 def inspect_gram(gram: GramOperator, kernel: Kernel) -> bool:
     """Refuse a vanishing kernel, warn of a suspicious one; whether it is indefinite."""
-    if kernel.traits.psd and not _suspicion(_sample(gram, _FIRST_LOOK)):
+    if gram.m > _SAMPLE and kernel.traits.psd and not _suspicion(_sample(gram, _FIRST_LOOK)):
         return False
     diagonal, sample = gram.diagonal(), _sample(gram, _SAMPLE)
     if isinstance(kernel, CallableKernel) and diagonal.min() < 0.0:

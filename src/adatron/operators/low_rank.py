@@ -98,6 +98,13 @@ class LinearGram(LowRankGram):
     def __init__(self, X: np.ndarray) -> None:
         super().__init__(X, np.arange(0), np.empty((0, X.shape[1])), 0.0)
 
+    # A cluster's products have other bits, but nothing that amplifies them runs on one with this kernel.
+    def weights_of(self, V: np.ndarray) -> np.ndarray:
+        return (V.T @ self.factor).T
+
+    def outputs_of(self, W: np.ndarray) -> np.ndarray:
+        return (W.T @ self.factor.T).T
+
     def restrict(self, rows: np.ndarray) -> LinearGram:
         return LinearGram(self.factor[rows])
 
