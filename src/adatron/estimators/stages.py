@@ -35,13 +35,13 @@ class StageRun(OwnRuleRun):
         self._factor: Any = problem.gram if _is_approximate(problem) else None
 
     def advance(self, pause: Pause) -> list[EpochRecord]:
-        self._before = self.state.weights.copy()
+        before = self.state.weights.copy()
+        signed = self._live_problem.y * before  # now: a cluster still knows its last product
+        self._before = before, signed if self._factor is None else self._factor.weights_of(signed)
         return super().advance(pause)
 
     def _record(self) -> list[EpochRecord]:
-        before = self._before
-        stages = self._live_problem.y * before
-        stages = stages if self._factor is None else self._factor.weights_of(stages)
+        before, stages = self._before
         for place, column in enumerate(self.live.tolist()):
             rate = float(self.state.rate[place])
             if rate > 0.0:
