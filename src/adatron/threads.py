@@ -7,10 +7,13 @@ for nested parallelism govern both. They live no longer than the call that needs
 from __future__ import annotations
 
 import _thread
+import ctypes
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
+from time import monotonic
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -22,6 +25,10 @@ _holders = 0
 _controller: Any = None  # finding the libraries takes milliseconds, so it is done once
 _limit: Any = None
 _threads = 1  # that BLAS would use without the limit
+_IDLE = 1e-3  # seconds after which a processor counts as idle
+_last_help = 0.0  # when threads last ended
+_C: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
+_can_move = hasattr(_C, "sched_getcpu") and hasattr(_C, "pthread_setaffinity_np")
 
 
 @contextmanager
@@ -89,6 +96,7 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
     >>> sorted(squares.values())
     [0, 1, 4, 9]
     """
+    global _last_help
     todo = list(items)[::-1]
     count = len(todo)
     finished: list[None] = []
@@ -112,16 +120,45 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
         finally:
             done.release()
 
-    # The low-level module, because `threading.Thread.start` waits until the new thread runs.
     working = [_thread.allocate_lock() for _ in range(min(n_threads, len(todo)) - 1)]
+    were_idle = monotonic() - _last_help > _IDLE
     for done in working:
         done.acquire()
-        _thread.start_new_thread(help_out, (done,))
+        _start(help_out, done, were_idle)
     go_on()
     if len(finished) < count:
         _wait_for(working, errors)
+    if working:
+        _last_help = monotonic()
     if errors:
         raise errors[0]
+
+
+def _start(work: Callable[[Any], None], done: Any, elsewhere: bool) -> None:
+    """Call ``work(done)`` in a new thread, `elsewhere`: on another processor than the caller's.
+
+    Linux may start a thread where its parent runs although another processor is idle, and move it only with
+    the next tick, milliseconds later; until then the two share one processor.
+    """
+
+    def run(placed: Any) -> None:
+        with placed:
+            work(done)
+
+    # The low-level module, because `threading.Thread.start` waits until the new thread runs.
+    with (placed := _thread.allocate_lock()):  # until then the thread cannot end
+        thread = _thread.start_new_thread(run, (placed,))
+        if elsewhere:
+            _move_away(thread)
+
+
+def _move_away(thread: int) -> None:
+    """Keep a thread off this processor."""
+    others = os.sched_getaffinity(0) - {_C.sched_getcpu()} if _can_move else set()
+    if others:
+        size = max(others) // 64 * 8 + 8  # bytes, whole words of them
+        mask = sum(1 << cpu for cpu in others).to_bytes(size, sys.byteorder)
+        _C.pthread_setaffinity_np(ctypes.c_ulong(thread), ctypes.c_size_t(size), mask)
 
 
 def _wait_for(working: list[Any], errors: list[BaseException]) -> None:

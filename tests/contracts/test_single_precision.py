@@ -1,11 +1,11 @@
-"""The float32 matrices of a search over widths are the kernel matrices they stand for."""
+"""Float32 matrices are the kernel matrices they stand for."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from adatron.kernels import Gaussian
-from adatron.operators import GaussianFamily, nystroem, nystroem_single
+from adatron.kernels import Constant, Gaussian
+from adatron.operators import DenseGram, GaussianFamily, choose_operator, nystroem, nystroem_single
 
 
 @pytest.fixture(scope="module")
@@ -35,3 +35,23 @@ def test_factor_in_float32(points, kind):
     assert single.factor.dtype == np.float32
     np.testing.assert_allclose(single.block(slice(0, 50)), double.block(slice(0, 50)), atol=5e-3)
     assert single.trace_error == pytest.approx(double.trace_error, abs=1e-3)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 31])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_products_with_few_columns_have_the_precision_of_float64(m, columns):
+    rng = np.random.default_rng(m)
+    K = rng.normal(size=(m, m)).astype(np.float32)
+    gram, V = DenseGram(K + K.T, np.float32), rng.normal(size=(m, columns))
+    np.testing.assert_allclose(gram.matmul(V), (K + K.T).astype(np.float64) @ V, rtol=0, atol=1e-13 * m)
+
+
+@pytest.mark.parametrize(("m", "dtype"), [(1_000, np.float64), (1_001, np.float32)])
+def test_whole_matrices_are_float32_where_that_will_do(m, dtype):
+    X = np.random.default_rng(0).normal(size=(m, 3))
+    gram = choose_operator(Gaussian(0.5), X, "auto", single=True).gram
+    assert gram.block(slice(0, 2)).dtype == dtype
+    assert choose_operator(Gaussian(0.5), X, "auto").gram.block(slice(0, 2)).dtype == np.float64
+    np.testing.assert_allclose(gram.block(slice(0, 50)), Gaussian(0.5)(X[:50], X), atol=2e-6)
+    huge = choose_operator(Gaussian(0.5) * Constant(1e35), X, "auto", single=True).gram
+    assert huge.block(slice(0, 2)).dtype == np.float64  # beyond what float32 can hold

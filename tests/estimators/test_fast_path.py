@@ -1,5 +1,9 @@
 """`solver="auto"` on problems large enough for working sets: float32 rows, caches, sparse rows, threads."""
 
+import os
+import threading
+import time
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -8,6 +12,7 @@ from sklearn.svm import SVC as SklearnSVC
 from adatron import SVC
 from adatron.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from adatron.operators import LazyGram, RowGram, choose_rows, expand
+from adatron.operators.tiles import DenseTiles, tile_evaluator
 from adatron.problems import classification
 from adatron.solving import certify
 from adatron.threads import in_parallel, usable_threads
@@ -127,6 +132,23 @@ def test_expansion_equals_the_kernel(kernel, form, dtype, tolerance):
     np.testing.assert_allclose(parts.sum(axis=1), expected, atol=tolerance * np.abs(expected).max())
 
 
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 2e-5)])
+def test_zeros_of_dense_rows_are_not_multiplied_where_they_are_many(dtype, tolerance):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2_600, 500)) * (rng.random((2_600, 500)) < 0.02)
+    kernel, chosen = Gaussian(0.05), np.array([5, 1_000, 2_599])
+    tiles = tile_evaluator(kernel, X, dtype)
+    assert not isinstance(tiles, DenseTiles)
+    assert isinstance(tile_evaluator(kernel, X[:, :40], dtype), DenseTiles)  # too few values to care
+    out = np.empty((3, 2_600), dtype=dtype)
+    tiles.fill(chosen, None, out, n_threads=2)
+    np.testing.assert_allclose(out, kernel(X[chosen], X), atol=tolerance)
+    coefficients = rng.normal(size=(2_600, 2))
+    expected = kernel(X[:300], X) @ coefficients
+    result = expand(kernel, X[:300], X, coefficients, dtype)
+    np.testing.assert_allclose(result, expected, atol=50.0 * tolerance)
+
+
 def test_rows_that_were_not_used_for_longest_leave_the_cache():
     X, _ = rows(3_000)
     gram = RowGram(Gaussian(GAMMA), X, cache_bytes=8 * 3_000 * 1024, dtype=np.float64)
@@ -156,11 +178,29 @@ def test_rows_of_one_request_do_not_push_each_other_out():
 
 def test_cache_stays_within_its_bound():
     X, _ = rows(5_200)
-    gram = RowGram(Gaussian(GAMMA), X, cache_bytes=4 * 5_200 * 200)
+    gram = RowGram(Gaussian(GAMMA), X, cache_bytes=4 * 5_200 * 800)
     rng = np.random.default_rng(0)
-    for count in (180, 33, 90, 7, 150):  # slots side by side at first, scattered later
+    for count in (720, 132, 360, 28, 600):  # slots side by side at first, scattered later
         gram.add_rows(rng.choice(5_200, count, replace=False), np.ones(count), np.zeros(5_200))
-    assert gram._kept.nbytes + gram._spare.nbytes <= 1.25 * 4 * 5_200 * 200
+    assert gram._kept.nbytes + gram._spare.nbytes <= 1.25 * 4 * 5_200 * 800
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_that_a_small_cache_could_not_hold_are_not_kept(dtype):
+    X, _ = rows(1_500)
+    few, rng = np.dtype(dtype).itemsize * 1_500 * 100, np.random.default_rng(0)
+    gram = RowGram(Gaussian(GAMMA), X, cache_bytes=few, dtype=dtype)
+    wide = RowGram(Linear(), rng.normal(size=(1_500, 200)), cache_bytes=few, dtype=dtype)
+    assert gram.forgets
+    assert not wide.forgets  # to evaluate its rows again costs more than to keep them
+    chosen, weights = rng.choice(1_500, 400, replace=False), rng.normal(size=400)
+    f, K = np.zeros(1_500), Gaussian(GAMMA)(X, X)
+    gram.add_rows(chosen, weights, f)
+    tolerance = 1e-3 if dtype == np.float32 else 1e-11
+    np.testing.assert_allclose(f, weights @ K[chosen], atol=tolerance)
+    V = np.column_stack([f, np.zeros(1_500)])
+    np.testing.assert_allclose(gram.matmul(V), K @ V, atol=100.0 * tolerance)
+    assert gram._kept is None
 
 
 def test_lazy_matrix_evaluates_only_what_is_used():
@@ -179,6 +219,23 @@ def test_choice_of_precision():
     assert choose_rows(Gaussian(GAMMA), X[:2_000], 1.0).gram.dtype == np.float64
     assert choose_rows(Polynomial(9), 1e4 * X, "auto").gram.dtype == np.float64  # overflows float32
     assert isinstance(choose_rows(Gaussian(GAMMA), X[:500], "auto").gram, LazyGram)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux lets threads choose")
+def test_helpers_leave_the_processor_to_the_caller():
+    allowed, seen = os.sched_getaffinity(0), {}
+    caller = threading.get_ident()
+    barrier = threading.Barrier(2, timeout=10.0)  # so that the helper gets its share
+
+    def work(item):
+        seen[threading.get_ident()] = os.sched_getaffinity(0)
+        barrier.wait()
+
+    time.sleep(0.01)  # others count as idle after a millisecond
+    in_parallel(work, range(2), n_threads=2)
+    assert seen.pop(caller) == os.sched_getaffinity(0) == allowed
+    (helper,) = seen.values()
+    assert helper < allowed or len(allowed) == 1
 
 
 def test_in_parallel_raises_what_a_thread_raises():

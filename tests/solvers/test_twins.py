@@ -15,7 +15,7 @@ from tests.problems_for_tests import (
 from tests.reference import greedy_adatron, m3_munk, multiplicative, perceptron, rho_svm
 from tests.reference import kernel_adatron as naive
 
-from adatron.operators import pivoted_cholesky
+from adatron.operators import DenseGram, pivoted_cholesky
 from adatron.problems import classification, enclosing_ball, one_class, regression
 from adatron.solvers import (
     M3,
@@ -83,6 +83,17 @@ def test_equal_iterates(name, bias, C, kernel, operator):
     problem = classification(every_operator(kernel, X)[operator], y, upper, bias=bias)
     at_least = 3 if name == "auto" else 5  # a working set ends small problems soon
     check_equal_iterates(solver, problem, K, twin, at_least, ("classification", name, bias, C, kernel))
+
+
+@pytest.mark.parametrize("m", [23, 24, 26])
+@pytest.mark.parametrize("kernel", list(KERNELS))
+def test_equal_iterates_with_float32_values(kernel, m):
+    """The ρ-SVM of more than 1,000 rows keeps float32 values, and computes with them in float64."""
+    X, y = separated_points(1, m=m)
+    gram = DenseGram(KERNELS[kernel](X, X), np.float32)
+    problem = classification(gram, y, np.full(m, np.inf), bias=False)
+    solver, twin = TWINS["rho", False]
+    check_equal_iterates(solver, problem, gram.block(slice(0, m)).astype(np.float64), twin, 5)
 
 
 KNOWN = {}  # iterates of twins: they are slow, and the same for every operator

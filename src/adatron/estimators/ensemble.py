@@ -32,7 +32,7 @@ from adatron.estimators.stages import StageRun
 from adatron.estimators.svc import SVC
 from adatron.estimators.training_data import TrainingData, classification_data
 from adatron.kernels import Constant, Kernel, Precomputed
-from adatron.operators import WHOLE_UP_TO, SingleGram, is_distributed
+from adatron.operators import FEW_COLUMNS, WHOLE_UP_TO, SingleGram, is_distributed
 from adatron.problems import classification
 from adatron.solvers import RhoSVM
 from adatron.solving import DualSolution
@@ -180,9 +180,13 @@ default="rbf"
         layout.check_size(len(data.codes))
         kernel = _with_constant(base, self.fit_intercept)
         rows = data.X + 1.0 if isinstance(base, Precomputed) and self.fit_intercept else data.X
-        choice = operator_for(kernel, rows, self.cache_size, self.rank, self.random_state, whitened=True)
-        indefinite = inspect_gram(choice.gram, kernel)
         signs = layout.signs(data.codes)
+        # Products with few columns keep the precision of float64 where values are float32.
+        choice = operator_for(
+            kernel, rows, self.cache_size, self.rank, self.random_state,
+            whitened=True, single=signs.shape[1] <= FEW_COLUMNS,
+        )  # fmt: skip
+        indefinite = inspect_gram(choice.gram, kernel)
         problem = classification(choice.gram, signs, np.full(len(signs), np.inf), bias=False)
         start = np.repeat((data.weights / data.weights.sum())[:, None], signs.shape[1], axis=1)
         run = StageRun(problem, solver, max_iter=max_iter, alpha=start, indefinite=indefinite)

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from adatron.compiled import compiled
 from adatron.estimators.dask_input import dask_rows, is_dask, on_client
 from adatron.estimators.kernel_choice import is_precomputed
 from adatron.exceptions import AdatronWarning
@@ -183,10 +184,21 @@ def _warn_of_unequal_scales(estimator: Any, low: np.ndarray, high: np.ndarray) -
 
 
 def _column_ranges(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    low, high = X.min(axis=0), X.max(axis=0)
     if sparse.issparse(X):
-        low, high = low.toarray(), high.toarray()
-    return np.ravel(low), np.ravel(high)
+        return np.ravel(X.min(axis=0).toarray()), np.ravel(X.max(axis=0).toarray())
+    low, high = X[0].copy(), X[0].copy()
+    _widen(X, low, high)
+    return low, high
+
+
+@compiled
+def _widen(X, low, high):
+    """Both ends in one pass over memory."""
+    for i in range(X.shape[0]):
+        row = X[i]
+        for j in range(len(row)):
+            low[j] = row[j] if row[j] < low[j] else low[j]
+            high[j] = row[j] if row[j] > high[j] else high[j]
 
 
 def check_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -198,7 +210,8 @@ def check_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind == "O":
         y = _plain(y)
     check_classification_targets(y)
-    return np.unique(y, return_inverse=True)
+    classes = np.unique(y)
+    return classes, np.searchsorted(classes, y)  # np.unique would sort all labels for it
 
 
 def check_targets(X: Any, y: Any) -> np.ndarray:

@@ -101,10 +101,8 @@ def _gamma(gamma: Any, X: Any, weights: np.ndarray) -> float:
 
 def _inverse_mean_distance(X: Any, weights: np.ndarray) -> float:
     """``1/β``, β the mean squared distance of the rows to their mean (Tsang & Kwok 2007)."""
-    share = weights / weights.max()
-    share = share / share.sum()
     with np.errstate(over="ignore", invalid="ignore"):
-        centre, beta = _centre_and_spread(X, share)
+        centre, beta = _centre_and_spread(X, _scaled(weights))
     if not np.isfinite(beta):
         raise KernelError("the variance of X overflows float64; scale X (e.g. with StandardScaler)")
     if beta > _ROUNDING * float(centre @ centre) and beta > np.finfo(float).tiny:
@@ -115,26 +113,37 @@ def _inverse_mean_distance(X: Any, weights: np.ndarray) -> float:
 
 def _weighted_moments(X: Any, weights: np.ndarray) -> tuple[float, float]:
     """Mean and variance of all entries of X, a row of weight 2 counting as two rows."""
-    share = weights / weights.max()
-    share = share / (share.sum() * X.shape[1])
+    weights, d = _scaled(weights), X.shape[1]
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = float(share @ by_rows(_row_totals, X))
-        variance = float(share @ by_rows(_squared_deviations, X, mean))
+        mean = _weighted_mean(weights, by_rows(_row_totals, X)) / d
+        variance = _weighted_mean(weights, by_rows(_squared_deviations, X, mean)) / d
     if not np.isfinite(variance):
         raise KernelError("the variance of X overflows float64; scale X (e.g. with StandardScaler)")
     return mean, variance
 
 
-def _centre_and_spread(X: Any, share: np.ndarray) -> tuple[np.ndarray, float]:
+def _scaled(weights: np.ndarray) -> np.ndarray:
+    """Weights of moderate size by a power of two, which rounds nothing."""
+    return np.ldexp(weights, -int(np.frexp(weights.max())[1]))
+
+
+def _weighted_mean(weights: np.ndarray, values: np.ndarray) -> float:
+    """Precise enough for a row of weight 2 and the row twice to give the same bits."""
+    return float(np.sum(weights * values.astype(np.longdouble)) / weights.sum())
+
+
+def _centre_and_spread(X: Any, weights: np.ndarray) -> tuple[np.ndarray, float]:
     """The weighted mean of the rows, and their mean squared distance from it."""
-    centre = weighted_sum(share, X)
-    return centre, float(share @ by_rows(_less_the_centre, X, centre)) + float(centre @ centre)
+    centre = weighted_sum(weights, X) / weights.sum()
+    return centre, _weighted_mean(weights, by_rows(_less_the_centre, X, centre)) + float(centre @ centre)
 
 
 def _less_the_centre(X: Any, centre: np.ndarray) -> np.ndarray:
     """``|x|² − 2⟨x, centre⟩`` of every row."""
     X = X.astype(np.float64, copy=False)
-    return squared_norms(X) - 2.0 * np.ravel(X @ centre)
+    # not by BLAS, whose sums depend on the place of a row
+    products = np.ravel(X @ centre) if sparse.issparse(X) else np.einsum("ij,j->i", X, centre)
+    return squared_norms(X) - 2.0 * products
 
 
 def _row_totals(X: Any) -> np.ndarray:
@@ -159,6 +168,7 @@ def operator_for(
     copies: float = 1.0,
     *,
     whitened: bool = False,
+    single: bool = False,
 ) -> Choice:
     """The operator for the rows of `X`, and why it was chosen."""
     m = X.shape[0]
@@ -169,7 +179,7 @@ def operator_for(
             raise ValueError(f"rank={rank!r} needs rows of features, not a precomputed kernel; set rank=None")
         return Choice(DenseGram(X), f"dense: the precomputed {m} × {m} kernel matrix")
     if rank is None:
-        return choose_operator(kernel, X, cache_size, copies)
+        return choose_operator(kernel, X, cache_size, copies, single=single)
     gram = low_rank_gram(kernel, X, rank, as_random_state(random_state), whitened=whitened)
     reason = f"low rank: {m} × {gram.factor.shape[1]}, relative trace error {gram.trace_error:.2g}"
     return Choice(gram, reason + (", kept on disk" if is_on_disk(gram.factor) else ""))

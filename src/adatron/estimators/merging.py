@@ -14,7 +14,6 @@ from adatron.operators import by_rows, kept_rows
 
 __all__ = ["distinct_rows", "merge_equal_rows", "merged", "row_sums"]
 
-_CHUNK = 4_096  # rows
 _MOST_ROWS = 200_000  # beyond, looking for equal rows costs more than it is likely to save
 
 
@@ -68,6 +67,4 @@ def _row_sums(X: Any) -> np.ndarray:
     weights = np.random.default_rng(0).normal(size=X.shape[1])
     if sparse.issparse(X):
         return np.asarray(X @ weights)
-    # not by BLAS, whose sums depend on the place of a row
-    chunks = range(0, X.shape[0], _CHUNK)
-    return np.concatenate([(X[i : i + _CHUNK] * weights).sum(axis=1) for i in chunks])
+    return np.einsum("ij,j->i", X, weights)  # not by BLAS, whose sums depend on the place of a row

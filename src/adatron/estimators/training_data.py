@@ -96,7 +96,6 @@ def _check_class_weight(
 
 
 def _check_no_class_vanished(codes: np.ndarray, classes: np.ndarray) -> None:
-    present = set(codes.tolist())
-    missing = [label for code, label in enumerate(classes.tolist()) if code not in present]
+    missing = classes[np.bincount(codes, minlength=len(classes)) == 0].tolist()
     if missing:
         raise ValueError(f"every row of the classes {missing!r} has zero weight; each class needs some rows")

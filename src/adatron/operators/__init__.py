@@ -16,7 +16,7 @@ Every operator answers the same four methods (`GramOperator`), so solvers do not
 from adatron.operators.approximate import MANY_ROWS, TO_WHITEN, low_rank_gram
 from adatron.operators.blocked import BlockedGram
 from adatron.operators.choose import WHOLE_UP_TO, Choice, choose_operator, choose_rows
-from adatron.operators.dense import DenseGram
+from adatron.operators.dense import FEW_COLUMNS, DenseGram
 from adatron.operators.distances import GaussianFamily
 from adatron.operators.expand import expand
 from adatron.operators.factor_store import blocks_of_rows, is_on_disk
@@ -30,6 +30,7 @@ from adatron.operators.rows import RowGram
 from adatron.operators.twin import TwinGram, cancel_twins, distinct
 
 __all__ = [
+    "FEW_COLUMNS",
     "MANY_ROWS",
     "TO_WHITEN",
     "WHOLE_UP_TO",

@@ -25,6 +25,7 @@ __all__ = ["WHOLE_UP_TO", "Choice", "choose_operator", "choose_rows"]
 
 _LAZY_UP_TO = 2_000  # points up to which a working-set method has the whole matrix
 _SINGLE_FROM = 2_000  # points above which float32 rows are used
+_PRECISE_UP_TO = 1_000  # points up to which whole matrices are float64, whatever would do
 _AUTO_AT_MOST = 3 * 2**30  # bytes of kernel values unless the user allows more
 _NARROW_ROWS = 384  # features up to which evaluating a row again costs no more than fresh memory for it
 _NARROW_AT_MOST = MOST_SPARE  # bytes kept of them, enough for the rows that are used again and again
@@ -42,7 +43,9 @@ class Choice:
     reason: str
 
 
-def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: float = 1.0) -> Choice:
+def choose_operator(
+    kernel: Kernel, X: Any, cache_size: float | str, copies: float = 1.0, *, single: bool = False
+) -> Choice:
     """Choose how the kernel matrix of the rows of `X` is held.
 
     Parameters
@@ -53,6 +56,8 @@ def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: flo
         Memory for kernel values in MB; "auto" is half of what is available, at most 3 GB.
     copies : float
         How many matrices of this size there will be once the caller has restricted a dense one.
+    single : bool
+        Whether values of more than 1,000 rows may be kept in float32.
     """
     m = X.shape[0]
     if (linear := _linear_or_checked(kernel, X)) is not None:
@@ -60,8 +65,9 @@ def choose_operator(kernel: Kernel, X: Any, cache_size: float | str, copies: flo
     budget = _budget(cache_size)
     size = 8 * m * m
     if copies * size <= min(budget, _DENSE_AT_MOST):
-        gram = DenseGram(whole_matrix(kernel, X))
-        return Choice(gram, f"dense: the {m} × {m} kernel matrix takes {_mb(size)}")
+        dtype = np.float32 if single and m > _PRECISE_UP_TO and fits_single(kernel, X) else np.float64
+        gram = DenseGram(whole_matrix(kernel, X, dtype), dtype)
+        return Choice(gram, f"dense: the {m} × {m} kernel matrix takes {_mb(gram.nbytes)}")
     kept = min(size, budget // (8 * m) * (8 * m))
     reason = f"blocked: rows of the {m} × {m} kernel matrix ({_mb(size)}) on demand, {_mb(kept)} of them kept"
     return Choice(BlockedGram(kernel, X, kept), reason)
@@ -101,7 +107,8 @@ def choose_rows(
     whole = m * m * gram.dtype.itemsize
     reason = (
         f"rows: {gram.dtype.name} rows of the {m} × {m} kernel matrix (all of them would take {_mb(whole)}) "
-        f"are evaluated when a working set needs them, and up to {_mb(gram.cost)} kept"
+        "are evaluated when a working set needs them, "
+        + ("and not kept" if gram.forgets else f"and up to {_mb(gram.cost)} kept")
     )
     return Choice(gram, reason)
 

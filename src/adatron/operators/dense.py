@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dsymv
 
+from adatron.compiled import compiled, compiled_part
 from adatron.operators.protocol import Rows
 from adatron.operators.rows import add_kept_rows
 
-__all__ = ["DenseGram"]
+__all__ = ["FEW_COLUMNS", "DenseGram", "symmetric_product"]
 
-_FEW = 3  # columns up to which a symmetric product for each is faster than one general product
+FEW_COLUMNS = 3  # up to which a symmetric product for each is faster than one general product
 
 
 class DenseGram:
@@ -29,20 +30,28 @@ class DenseGram:
 
     def __init__(self, K: np.ndarray, dtype: Any = np.float64) -> None:
         self._K = np.ascontiguousarray(K, dtype=dtype)
-        self.m = self._K.shape[0]
+        self.m, self.nbytes = self._K.shape[0], self._K.nbytes
+
+    @property
+    def single_matrix(self) -> np.ndarray | None:
+        """The array if it is float32."""
+        return self._K if self._K.dtype == np.float32 else None
 
     def diagonal(self) -> np.ndarray:
         return self._K.diagonal().copy()
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
-        if self._K.dtype == np.float32:  # columns of float64 stay contiguous
-            return (np.asarray(V.T, dtype=np.float32) @ self._K).T.astype(np.float64)
-        if V.shape[1] > _FEW or self.m == 0:
+        if V.shape[1] > FEW_COLUMNS or self.m == 0:
+            if self.single_matrix is not None:  # columns of float64 stay contiguous
+                return (np.asarray(V.T, dtype=np.float32) @ self._K).T.astype(np.float64)
             return self._K @ V
         # Symmetric products read half of the matrix, and products with few vectors are all reading.
         products = np.empty(V.shape, order="F")
         for b in range(V.shape[1]):
-            products[:, b] = dsymv(1.0, self._K.T, V[:, b], lower=1)
+            if self.single_matrix is not None:
+                _call_symmetric_product(self._K, np.ascontiguousarray(V[:, b]), products[:, b])
+            else:
+                products[:, b] = dsymv(1.0, self._K.T, V[:, b], lower=1)
         return products
 
     def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
@@ -56,3 +65,28 @@ class DenseGram:
 
     def restrict(self, rows: np.ndarray) -> DenseGram:
         return DenseGram(self._K[np.ix_(rows, rows)], self._K.dtype)
+
+
+@compiled_part
+def symmetric_product(K, v, out):
+    """``K v`` from the lower half of K, four rows at a time, multiplied and added in float64."""
+    whole = len(v) - len(v) % 4
+    out[:] = 0.0
+    for i in range(0, whole, 4):
+        a, b, c, d = K[i], K[i + 1], K[i + 2], K[i + 3]
+        va, vb, vc, vd = v[i], v[i + 1], v[i + 2], v[i + 3]
+        sa, sb, sc, sd = 0.0, 0.0, 0.0, 0.0
+        for j in range(i):
+            ka, kb, kc, kd = float(a[j]), float(b[j]), float(c[j]), float(d[j])
+            sa, sb, sc, sd = sa + ka * v[j], sb + kb * v[j], sc + kc * v[j], sd + kd * v[j]
+            out[j] += ka * va + kb * vb + (kc * vc + kd * vd)
+        out[i], out[i + 1], out[i + 2], out[i + 3] = sa, sb, sc, sd
+    for i in range(len(v)):  # what is left: squares on the diagonal, and the last rows
+        first = i - i % 4 if i < whole else 0
+        for j in range(first, i):
+            out[i] += K[i, j] * v[j]
+            out[j] += K[i, j] * v[i]
+        out[i] += K[i, i] * v[i]
+
+
+_call_symmetric_product = compiled(symmetric_product)

@@ -23,6 +23,7 @@ from adatron.operators.tall import (
 
 __all__ = ["RowBlocks", "by_rows", "is_distributed", "kept_rows", "times_block", "weighted_sum"]
 
+_VALUES_AT_ONCE = 2**18  # of rows in memory
 _SORTED_UP_TO = 100_000  # rows that every worker may see all of
 
 
@@ -180,10 +181,10 @@ def is_distributed(X: Any) -> bool:
 
 
 def by_rows(function: Callable[..., np.ndarray], X: Any, *values: Any) -> np.ndarray:
-    """``function(X, *values)``, which has one result for every row of `X`, wherever they are."""
+    """``function(X, *values)``, which has one result for every row of `X` that depends on no other."""
     if isinstance(X, RowBlocks):
         return X.map_rows(function, *values)
-    return group_by_group(function, X, rows_at_once(X.shape[0]), *values)
+    return group_by_group(function, X, max(1, _VALUES_AT_ONCE // max(1, X.shape[1])), *values)
 
 
 def weighted_sum(

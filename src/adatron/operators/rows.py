@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from adatron.operators.expand import expand, expand_among
 from adatron.operators.finite import check_finite
 from adatron.operators.protocol import Rows
 from adatron.operators.spare import Buffer, spare_buffer
-from adatron.operators.tiles import TileEvaluator, tile_evaluator
+from adatron.operators.tiles import DenseTiles, TileEvaluator, tile_evaluator
 from adatron.threads import in_parallel, usable_threads
 
 __all__ = ["RowGram", "add_kept_rows"]
@@ -22,6 +22,9 @@ _CHUNK = 1024  # rows evaluated at a time, enough for a fast product
 _FEWEST = 64  # rows kept however small the cache
 _SAMPLE = 32  # rows of a spot check at a time
 _STRETCH = 4096  # outputs updated at a time, so that they stay in cache
+_CHEAP = 128  # features up to which a kernel value costs about as much as to write it to memory and read it
+_SHORT = 0.125  # part of the rows that a cache holds at least to be of use
+_TILE = 2**17  # values that are not kept at a time
 
 
 class RowGram:
@@ -142,15 +145,34 @@ class RowGram:
     def matmul(self, V: np.ndarray) -> np.ndarray:
         result = np.zeros((self.m, V.shape[1]), order="F")
         for rows in _chunks(np.flatnonzero(np.any(V != 0.0, axis=1)), self.at_once):
-            slots = self.keep(rows)
             for b in range(V.shape[1]):
-                self._add(slots, np.ascontiguousarray(V[rows, b]), result[:, b])
+                self.add_rows(rows, np.ascontiguousarray(V[rows, b]), result[:, b])
         return result
 
     def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
         """``f += Σ weights_k K[rows_k]``."""
         for part in _chunks(np.arange(len(rows)), self.at_once):
-            self._add(self.keep(rows[part]), weights[part], f)
+            if self.forgets:
+                self._add_unkept(rows[part], weights[part], f)
+            else:
+                self._add(self.keep(rows[part]), weights[part], f)
+
+    @property
+    def forgets(self) -> bool:
+        """Whether rows are not worth keeping: most would have left when they are needed again."""
+        is_short = self.capacity < _SHORT * self.m and self.X.shape[1] <= _CHEAP
+        return is_short and isinstance(self.tiles, DenseTiles)
+
+    def _add_unkept(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
+        """Tiles are added while they are in cache, and never written to memory."""
+        tiles, places = cast(DenseTiles, self.tiles), np.arange(len(rows))
+        left, width = tiles.prepared(self.X[rows]), max(64, _TILE // len(rows))
+
+        def work(start: int) -> None:
+            part = slice(start, min(start + width, self.m))
+            add_kept_rows(tiles.tile(left, part), places, weights, f[part], 0, part.stop - start)
+
+        in_parallel(work, range(0, self.m, width), self.n_threads)
 
     def keep(self, rows: np.ndarray) -> np.ndarray:
         """Slots of the cache that hold some rows, at most `at_once` of them."""

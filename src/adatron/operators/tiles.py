@@ -1,8 +1,8 @@
 """Kernel values between the rows of matrices, tile by tile on all threads.
 
 A tile is one matrix product and one pass of the kernel's function over it while it is in cache. The
-tiles do not depend on the number of threads, so neither do the values. Sparse rows are multiplied
-sparsely where that is cheaper than to fill them up with zeros.
+tiles do not depend on the number of threads, so neither do the values. Rows with few entries are
+multiplied without their zeros where that is cheaper, however they are stored.
 """
 
 from __future__ import annotations
@@ -19,12 +19,19 @@ from adatron.threads import in_parallel, one_blas_thread, usable_threads
 
 __all__ = ["DenseTiles", "TileEvaluator", "as_dense", "tile_evaluator", "usable_form", "whole_matrix"]
 
-_WIDTH = 512  # columns of a tile at least
-_PRODUCT = 2**22  # multiplications of a tile at least
+_WIDTH = 512  # columns of a tile, more if it has few rows
+_VALUES = 2**18  # of a tile with few rows: threads that often ask for the interpreter wait for one another
+_FEW_VALUES = 2**16  # of a tile at least
+_TILES = 4  # at least, where there are values enough: some for every thread
+_FACTOR_VALUES, _MANY_VALUES = 2**18, 2**22  # of a part of a factor; of one that is worth a thread
 _SQUARE = 128  # rows of a tile below the diagonal
 _ONE_TILE = 1_000  # rows up to which a matrix is evaluated at once
 _ROWS = 64  # rows of a tile of sparse rows
 _SPARSE_STEP = 30.0  # cost of one scattered multiply-add, in multiply-adds of a matrix product
+_WORTH_A_LOOK, _SAMPLE = (
+    2**20,
+    512,
+)  # values of dense rows that may be worth storing without zeros; rows looked at
 _DIGITS_TO_LOSE = 0.4  # part of the digits of an exponent that cancellation may take
 _DENSE_AT_MOST = 2**30  # bytes that sparse rows may take when filled up
 
@@ -72,15 +79,19 @@ class DenseTiles(TileEvaluator):
         super().__init__(kernel, X, dtype)
         self.form, self.d = form, X.shape[1]
         self.centre = X.mean(axis=0) if form.moves_with_data else 0.0  # |x − z|² loses fewer digits
-        self.right = self._factor(X)
+        self.right = self._factor(X, usable_threads() if X.shape[0] * self.d >= _MANY_VALUES else 1)
 
-    def _factor(self, X: Any) -> np.ndarray:
+    def _factor(self, X: Any, n_threads: int = 1) -> np.ndarray:
         factor = np.empty((X.shape[0], self.d + 2), dtype=self.dtype)
-        for start in range(0, X.shape[0], 1024):
-            part = slice(start, start + 1024)
+
+        def work(start: int) -> None:
+            part = slice(start, start + step)
             rows = as_dense(X[part]) - self.centre
             factor[part, : self.d] = rows
             factor[part, self.d :] = self.form.right(rows)
+
+        step = max(1024, _FACTOR_VALUES // max(1, self.d))
+        in_parallel(work, range(0, X.shape[0], step), n_threads)
         return factor
 
     def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
@@ -132,8 +143,8 @@ class DenseTiles(TileEvaluator):
 
     def _fill(self, left: np.ndarray, right: np.ndarray, out: np.ndarray, n_threads: int) -> None:
         left = self._left(left)
-        width = max(_WIDTH, _PRODUCT // max(1, left.size))  # a product is worth its call
-        width = min(width, max(64, len(right) // 8))  # some tiles for every thread
+        n = max(1, len(left))
+        width = min(max(_WIDTH, _VALUES // n), max(64, _FEW_VALUES // n, len(right) // _TILES))
 
         def work(start: int) -> None:
             tile = out[:, start : start + width]
@@ -148,7 +159,7 @@ class _SparseTiles(TileEvaluator):
     """A kernel in product form on sparse rows."""
 
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, form: ProductForm) -> None:
-        super().__init__(kernel, sparse.csr_array(X), dtype)
+        super().__init__(kernel, as_csr(X), dtype)
         self.form = form
         self.extra = form.right(X).astype(self.dtype)
         self.columns = sparse.csc_array(self.X)
@@ -161,7 +172,7 @@ class _SparseTiles(TileEvaluator):
             self._fill(left, (sparse.csc_array(self.X[cols]), self.extra[cols]), out, n_threads)
 
     def prepared(self, Z: Any) -> Any:
-        return sparse.csr_array(Z), self.form.right(Z).astype(self.dtype)
+        return as_csr(Z), self.form.right(Z).astype(self.dtype)
 
     def values(self, Z: Any) -> np.ndarray:
         out = np.empty((Z.shape[0], self.m), dtype=self.dtype)
@@ -221,6 +232,26 @@ def usable_form(kernel: Kernel, X: Any, dtype: Any) -> ProductForm | None:
     return form if largest <= np.finfo(dtype).eps ** -_DIGITS_TO_LOSE else None
 
 
+def as_csr(X: Any) -> Any:
+    """Rows without their zeros."""
+    if sparse.issparse(X):
+        return sparse.csr_array(X)
+    ends = np.concatenate([[0], np.cumsum(np.count_nonzero(X, axis=1))])
+    indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1], dtype=X.dtype)
+    _store(X, indices, data)
+    return sparse.csr_array((data, indices, ends), shape=X.shape)
+
+
+@compiled
+def _store(X, indices, data):
+    k = 0
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            if X[i, j] != 0.0:
+                indices[k], data[k] = j, X[i, j]
+                k += 1
+
+
 def as_dense(X: Any) -> np.ndarray:
     """Rows with their zeros."""
     return X.toarray() if sparse.issparse(X) else np.asarray(X)
@@ -231,24 +262,29 @@ def tile_evaluator(kernel: Kernel, X: Any, dtype: Any) -> TileEvaluator:
     form = usable_form(kernel, X, dtype)
     if form is None:
         return TileEvaluator(kernel, X, dtype)
-    if sparse.issparse(X) and not _is_better_dense(X, np.dtype(dtype).itemsize):
-        return _SparseTiles(kernel, X, dtype, form)
-    return DenseTiles(kernel, X, dtype, form)
+    is_better_dense = _is_better_dense(X, np.dtype(dtype).itemsize)
+    return (DenseTiles if is_better_dense else _SparseTiles)(kernel, X, dtype, form)
 
 
 def _is_better_dense(X: Any, itemsize: int) -> bool:
+    """Whether rows are better multiplied with all their zeros."""
     m, d = X.shape
-    shares = np.bincount(X.indices, minlength=d) / m
+    if sparse.issparse(X):
+        shares = np.bincount(X.indices, minlength=d) / m
+    elif m * d < _WORTH_A_LOOK:
+        return True
+    else:
+        shares = np.mean(X[:: -(-m // _SAMPLE)] != 0.0, axis=0)
     return _SPARSE_STEP * float(shares @ shares) > d and itemsize * m * d <= _DENSE_AT_MOST
 
 
-def whole_matrix(kernel: Kernel, X: Any) -> np.ndarray:
-    """The kernel matrix of the rows of `X` in float64, on all threads; values must be finite."""
+def whole_matrix(kernel: Kernel, X: Any, dtype: Any = np.float64) -> np.ndarray:
+    """The kernel matrix of the rows of `X`, on all threads; values must be finite."""
     m = X.shape[0]
     if m <= _ONE_TILE:
         with one_blas_thread():
-            return check_finite(np.asarray(kernel(X, X), dtype=np.float64), None, None)
-    K = np.empty((m, m))
+            return check_finite(np.asarray(kernel(X, X), dtype=dtype), None, None)
+    K = np.empty((m, m), dtype=dtype)
     with one_blas_thread():
-        is_finite = tile_evaluator(kernel, X, np.float64).fill_whole(K, usable_threads())
+        is_finite = tile_evaluator(kernel, X, dtype).fill_whole(K, usable_threads())
     return K if is_finite else check_finite(K, None, None)

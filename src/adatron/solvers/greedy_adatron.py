@@ -180,13 +180,14 @@ def working_set(size: int, rise: np.ndarray, fall: np.ndarray, member: np.ndarra
     """The worst half of the last working set and the worst violators of both kinds, in order."""
     worst = np.maximum(rise, fall)
     noise = _NOISE * worst.max()
-    worst, rise, fall = (np.floor(values / noise) for values in (worst, rise, fall))
-    chosen = np.zeros(len(rise), dtype=bool)
-    chosen[_top(np.where(member > 0.0, worst, -np.inf), size // 2)] = True
+    candidates = np.flatnonzero((worst > 0.0) | (member > 0.0))
+    worst, rise, fall = (np.floor(values[candidates] / noise) for values in (worst, rise, fall))
+    chosen = np.zeros(len(candidates), dtype=bool)
+    chosen[_top(np.where(member[candidates] > 0.0, worst, -np.inf), size // 2)] = True
     for values, share in ((rise, 0.5), (fall, 1.0), (rise, 1.0)):
         room = int((size - np.count_nonzero(chosen)) * share)
         chosen[_top(np.where(chosen | (values <= 0.0), -np.inf, values), room)] = True
-    return np.flatnonzero(chosen)
+    return candidates[chosen]
 
 
 def _top(values: np.ndarray, count: int) -> np.ndarray:

@@ -19,6 +19,7 @@ import numpy as np
 
 from adatron.compiled import compiled, compiled_part
 from adatron.kernels.exponential import exponential
+from adatron.operators.dense import symmetric_product
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause
 
@@ -88,22 +89,40 @@ class RhoSVM:
         y, lines = problem.y.T, RhoState(*(value.T for value in state))
         state.rate[:] = 0.0
         waiting = np.flatnonzero(state.ended == 0.0)
+        K = getattr(problem.gram, "single_matrix", None)
         while len(waiting):
             pause()
+            if K is not None:
+                waiting = _attempt(y, lines, waiting, K, self.eps)
+                continue
             step = Step(*np.empty((3, len(waiting), problem.m)), *np.empty((2, len(waiting))))
             outputs = step.signed
-            if _propose(y, lines, waiting, step):  # one product for all columns
+            if _call_propose(y, lines, waiting, step):  # one product for all columns
                 outputs = np.ascontiguousarray(problem.gram.matmul(step.signed.T).T)
-            waiting = _settle(y, lines, waiting, step, outputs, self.eps)
+            waiting = _call_settle(y, lines, waiting, step, outputs, self.eps)
         return state
 
 
 @compiled
+def _attempt(y, state, columns, K, limit):
+    """Propose, multiply and settle in one call: between calls the caches are cold."""
+    shape = (len(columns), y.shape[1])
+    step = Step(
+        np.empty(shape), np.empty(shape), np.empty(shape), np.empty(len(columns)), np.empty(len(columns))
+    )
+    outputs = np.zeros(shape)
+    if _propose(y, state, columns, step):
+        for place in range(len(columns)):
+            symmetric_product(K, step.signed[place], outputs[place])
+    return _settle(y, state, columns, step, outputs, limit)
+
+
+@compiled_part
 def _propose(y, state, columns, step):
     """Rates and new weights of some columns; whether any has a rate."""
     for place, b in enumerate(columns):
         target = state.edge[b] / (1.0 + state.epsilon[b])
-        rate, log_z, lowest = _step_length(state.log_weights[b], state.edges[b], target)
+        rate, log_z, lowest = _step_length(state.log_weights[b], state.weights[b], state.edges[b], target)
         step.rates[place], step.log_z[place] = rate, log_z - rate * lowest
         for i in range(y.shape[1]):
             log_weight = state.log_weights[b, i] - rate * (state.edges[b, i] - lowest) - log_z
@@ -113,7 +132,7 @@ def _propose(y, state, columns, step):
     return step.rates.max() > 0.0
 
 
-@compiled
+@compiled_part
 def _settle(y, state, columns, step, outputs, limit):
     """Accept the steps that do not raise ρ̄, halve ε for the others; the columns that must try again."""
     again = np.zeros(len(columns), dtype=np.bool_)
@@ -125,6 +144,9 @@ def _settle(y, state, columns, step, outputs, limit):
             again[place] = state.epsilon[b] >= limit
             state.ended[b] = 0.0 if again[place] else 1.0
     return columns[again]
+
+
+_call_propose, _call_settle = compiled(_propose), compiled(_settle)
 
 
 @compiled_part
@@ -146,15 +168,18 @@ def _accepted(y, state, b, step, place, outputs):
 
 
 @compiled_part
-def _step_length(logs, edges, target):
+def _step_length(logs, weights, edges, target):
     """η, log Z with edges measured from the lowest one, and that one."""
-    lowest = np.inf
+    lowest, mean, square = np.inf, 0.0, 0.0
     for i in range(len(logs)):
         if logs[i] > -np.inf:
             lowest = min(lowest, edges[i])
     if not lowest < target:
         return _NO_RATE, 0.0, 0.0
-    distance, variance, log_z = _distance_to_target(logs, edges, lowest, 0.0, target)
+    for i in range(len(logs)):
+        mean += weights[i] * (edges[i] - lowest)
+        square += weights[i] * (edges[i] - lowest) ** 2
+    distance, variance, log_z = mean - (target - lowest), square - mean * mean, 0.0
     if distance <= 0.0:
         return _OPTIMAL, 0.0, 0.0
     low, high = 0.0, np.inf
