@@ -8,11 +8,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from adatron.kernels.base import Kernel, squared_norms
+from adatron.kernels.base import Kernel
 from adatron.kernels.exponential import exponentials
 from adatron.kernels.standard import Gaussian, Linear, Polynomial, Sigmoid
 
@@ -33,16 +32,14 @@ class ProductForm:
         """Whether ``k(x + c, z + c) = k(x, z)``."""
         return self.function == "exp"
 
-    def offsets(self, X: Any) -> np.ndarray:
-        """o(x) of every row."""
-        if not self.moves_with_data:
-            return np.zeros(X.shape[0])
+    def offsets(self, squares: np.ndarray) -> np.ndarray:
+        """o(x) of rows from ``|x|²``."""
         with np.errstate(over="ignore"):
-            return -0.5 * self.scale * squared_norms(X)
+            return -0.5 * self.scale * squares if self.moves_with_data else np.zeros(len(squares))
 
-    def right(self, X: Any) -> np.ndarray:
+    def right(self, squares: np.ndarray) -> np.ndarray:
         """The last two columns of the right factor, float64."""
-        return np.column_stack([np.ones(X.shape[0]), self.offsets(X) + self.constant])
+        return np.column_stack([np.ones(len(squares)), self.offsets(squares) + self.constant])
 
     def left(self, right: np.ndarray) -> np.ndarray:
         """The last two columns of the left factor from those of the right one."""

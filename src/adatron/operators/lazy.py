@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from adatron.compiled import compiled, compiled_part
-from adatron.kernels import Kernel
+from adatron.kernels import Kernel, squared_norms
 from adatron.kernels.exponential import exponential
 from adatron.operators.finite import check_finite
 from adatron.operators.protocol import Rows
@@ -122,7 +122,9 @@ class LazyGram:
         columns = np.ascontiguousarray(X.T, dtype=np.float64)
         function = _FUNCTIONS.index(form.function)
         K, nowhere = np.empty((min(self.m, max(_FIRST_ROOM, self.m // 8)), self.m)), np.full(self.m, -1)
-        return PartialMatrix(K, nowhere, np.array([0]), columns, form.offsets(X), function, numbers)
+        return PartialMatrix(
+            K, nowhere, np.array([0]), columns, form.offsets(squared_norms(X)), function, numbers
+        )
 
     def grow(self, room: int = 0) -> PartialMatrix:
         """Twice the room for rows, or as much as asked for."""

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from adatron.compiled import compiled
-from adatron.kernels import Kernel, ProductForm, product_form
+from adatron.kernels import Kernel, ProductForm, product_form, squared_norms
 from adatron.operators.finite import check_finite
 from adatron.threads import in_parallel, one_blas_thread, usable_threads
 
@@ -78,7 +78,8 @@ class DenseTiles(TileEvaluator):
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, form: ProductForm) -> None:
         super().__init__(kernel, X, dtype)
         self.form, self.d = form, X.shape[1]
-        self.centre = X.mean(axis=0) if form.moves_with_data else 0.0  # |x − z|² loses fewer digits
+        # |x − z|² of rows about their centre loses fewer digits
+        self.centre = np.ravel(X.mean(axis=0)) if form.moves_with_data else np.zeros(self.d)
         self.right = self._factor(X, usable_threads() if X.shape[0] * self.d >= _MANY_VALUES else 1)
 
     def _factor(self, X: Any, n_threads: int = 1) -> np.ndarray:
@@ -86,9 +87,9 @@ class DenseTiles(TileEvaluator):
 
         def work(start: int) -> None:
             part = slice(start, start + step)
-            rows = as_dense(X[part]) - self.centre
-            factor[part, : self.d] = rows
-            factor[part, self.d :] = self.form.right(rows)
+            squares = np.empty(len(factor[part]))
+            _move_to(self.centre, as_dense(X[part]), factor[part], squares)
+            factor[part, self.d :] = self.form.right(squares)
 
         step = max(1024, _FACTOR_VALUES // max(1, self.d))
         in_parallel(work, range(0, X.shape[0], step), n_threads)
@@ -161,7 +162,7 @@ class _SparseTiles(TileEvaluator):
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, form: ProductForm) -> None:
         super().__init__(kernel, as_csr(X), dtype)
         self.form = form
-        self.extra = form.right(X).astype(self.dtype)
+        self.extra = form.right(squared_norms(X)).astype(self.dtype)
         self.columns = sparse.csc_array(self.X)
 
     def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
@@ -172,7 +173,7 @@ class _SparseTiles(TileEvaluator):
             self._fill(left, (sparse.csc_array(self.X[cols]), self.extra[cols]), out, n_threads)
 
     def prepared(self, Z: Any) -> Any:
-        return as_csr(Z), self.form.right(Z).astype(self.dtype)
+        return as_csr(Z), self.form.right(squared_norms(Z)).astype(self.dtype)
 
     def values(self, Z: Any) -> np.ndarray:
         out = np.empty((Z.shape[0], self.m), dtype=self.dtype)
@@ -203,6 +204,18 @@ class _SparseTiles(TileEvaluator):
 
 
 @compiled
+def _move_to(centre, X, out, squares):
+    """Rows measured from the centre, in the precision of `out`, and their squared lengths."""
+    for i in range(len(squares)):
+        row, target, total = X[i], out[i], 0.0
+        for j in range(len(row)):
+            x = row[j] - centre[j]
+            total += x * x
+            target[j] = x
+        squares[i] = total
+
+
+@compiled
 def _mirror(K, start, stop):
     """Copy what is below the diagonal in rows `start` to `stop` to its place above it."""
     for first in range(0, stop, 8):  # few lines at a time, so that they stay in cache
@@ -228,7 +241,7 @@ def usable_form(kernel: Kernel, X: Any, dtype: Any) -> ProductForm | None:
     if form is None or not form.moves_with_data:
         return form
     with np.errstate(over="ignore", invalid="ignore"):
-        largest = -float(np.min(form.offsets(X), initial=0.0))
+        largest = -float(np.min(form.offsets(squared_norms(X)), initial=0.0))
     return form if largest <= np.finfo(dtype).eps ** -_DIGITS_TO_LOSE else None
 
 
