@@ -50,7 +50,8 @@ class EnsembleSVC(ExpansionClassifier):
     the rows, or sparse input, give slightly other numbers of stages and decision values.
 
     The stages are kept for `staged_predict`, 8 bytes for each row and stage (landmark and stage with
-    `rank`).
+    `rank`). Above 1,000 rows kernel values are float32, where there are at most three class problems; what is
+    computed with them is float64.
 
     Parameters
     ----------
