@@ -41,7 +41,7 @@ default="rbf"
         "scale" is ``1 / (n_features * variance of X)``, the variance weighted like the rows.
     coef0 : float, default=0.0
     tol : float, default=1e-3
-        Relative duality gap at which the fit ends.
+        Relative duality gap of the result; the fit aims at a tenth of it.
     shrinking : bool, default=True
         Accepted for compatibility.
     cache_size : float or "auto", default="auto"
@@ -106,6 +106,8 @@ default="rbf"
     """
 
     _accepts_dask = True
+
+    _aim = 0.1  # which rows are inliers turns on the fourth digit, and a tenth of tol costs a round or two
 
     def __init__(
         self,
