@@ -67,8 +67,6 @@ class RowGram:
         self._kept: np.ndarray | None = None
         self._spare: Any = None  # for rows whose slots are not side by side
         self._slot = np.full(self.m, -1)
-        self._place = np.full(self.m, -1)  # scratch: where a row stands in the last square
-        self._last = np.arange(0), np.empty((0, 0), dtype=self.dtype)
         self._owner = np.full(self.capacity, -1)
         self._last_use = np.zeros(self.capacity, dtype=np.int64)
         self._clock = self._used = 0
@@ -124,25 +122,15 @@ class RowGram:
             self.tiles.fill(rows[part], cols, out[part[0] : part[-1] + 1], self.n_threads)
         return check_finite(out, rows, cols)
 
-    def square(self, rows: np.ndarray) -> np.ndarray:
-        """``block(rows, rows)`` for one working set after the other, which have many rows in common."""
-        self._last = rows, self.block(rows, rows)
-        return self._last[1]
-
     def _mixed(self, rows: np.ndarray, cached: np.ndarray, cols: np.ndarray) -> np.ndarray:
         """A block of which some rows are in the cache."""
         out = np.empty((len(rows), len(cols)), dtype=self.dtype)
         known, kept = np.flatnonzero(cached), self._kept
         slots = self._slot[rows[known]]
-        last_rows, last = self._last if cols is rows else (rows[:0], out)
-        self._place[last_rows] = np.arange(len(last_rows))
-        places = self._place[cols]
-        self._place[last_rows] = -1
-        old, fresh = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
 
         def work(start: int) -> None:
             part = slice(start, start + _SAMPLE)
-            _gather(kept, slots[part], cols, out, known[part], last, places, old, fresh)
+            _gather(kept, slots[part], cols, out, known[part])
 
         in_parallel(work, range(0, len(known), _SAMPLE), self.n_threads)
         new = np.flatnonzero(~cached)
@@ -245,19 +233,11 @@ def add_kept_rows(kept, slots, weights, f, first, last):
 
 
 @compiled
-def _gather(kept, slots, cols, out, known, last, places, old, fresh):
-    """Columns of kept rows; what the last block has of a row is taken from there, as it is in cache."""
+def _gather(kept, slots, cols, out, places):
     for k in range(len(slots)):
-        row, target = kept[slots[k]], out[known[k]]
-        if len(old) == 0 or places[known[k]] < 0:
-            for j in range(len(cols)):
-                target[j] = row[cols[j]]
-        else:
-            known_row = last[places[known[k]]]
-            for j in old:
-                target[j] = known_row[places[j]]
-            for j in fresh:
-                target[j] = row[cols[j]]
+        row, target = kept[slots[k]], out[places[k]]
+        for j in range(len(cols)):
+            target[j] = row[cols[j]]
 
 
 @compiled

@@ -98,7 +98,7 @@ class GreedyAdatron:
         points, _ = distinct(gram)
         whole = points.m <= 2 * self.size
         rows = np.arange(problem.m) if whole else working_set(self.size, rise, fall, member)
-        matrix = _whole_matrix(points) if whole else _matrix_of(points, rows % points.m)
+        matrix = _whole_matrix(points) if whole else PartialMatrix.whole(gram.block(rows, rows))
         inner, moved = (v[rows] - middle).astype(matrix.K.dtype), alpha[rows]
         diagonal = problem.diagonal[rows].astype(matrix.K.dtype)
         take_steps, steps = pair_steps if has_bias else single_steps, 0
@@ -126,11 +126,6 @@ def _whole_matrix(gram: Any) -> PartialMatrix:
     if hasattr(gram, "partial"):
         return gram.partial
     return PartialMatrix.whole(np.asarray(gram.block(slice(0, gram.m)), dtype=np.float64))
-
-
-def _matrix_of(gram: Any, rows: np.ndarray) -> PartialMatrix:
-    """The kernel matrix of a working set."""
-    return PartialMatrix.whole(gram.square(rows) if hasattr(gram, "square") else gram.block(rows, rows))
 
 
 def _first_reach(problem: DualProblem, alpha: np.ndarray) -> np.ndarray:
