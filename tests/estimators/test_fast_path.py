@@ -149,11 +149,13 @@ def test_zeros_of_dense_rows_are_not_multiplied_where_they_are_many(dtype, toler
     np.testing.assert_allclose(result, expected, atol=50.0 * tolerance)
 
 
-def test_rows_that_were_not_used_for_longest_leave_the_cache():
-    X, _ = rows(3_000)
-    gram = RowGram(Gaussian(GAMMA), X, cache_bytes=8 * 3_000 * 1024, dtype=np.float64)
+@pytest.mark.parametrize("d", [6, 200])  # blocks of narrow rows are evaluated, those of wide ones gathered
+def test_rows_that_were_not_used_for_longest_leave_the_cache(d):
+    X, _ = rows(3_000, d)
+    kernel = Gaussian(0.6 / d)
+    gram = RowGram(kernel, X, cache_bytes=8 * 3_000 * 1024, dtype=np.float64)
     assert gram.capacity == 1024
-    K = Gaussian(GAMMA)(X, X)
+    K = kernel(X, X)
     rng = np.random.default_rng(0)
     recent = np.arange(0)
     for count in (900, 900, 40, 1024, 7, 60, 1000, 90, 30, 500):

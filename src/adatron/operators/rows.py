@@ -114,6 +114,8 @@ class RowGram:
 
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
         rows = np.arange(self.m)[rows] if isinstance(rows, slice) else np.asarray(rows)
+        if cols is rows and self._is_cheap:
+            return self._square(rows)
         cached = self._slot[rows] >= 0
         if cols is not None and cached.any():
             return self._mixed(rows, cached, cols)
@@ -121,6 +123,12 @@ class RowGram:
         for part in _chunks(np.arange(len(rows))):
             self.tiles.fill(rows[part], cols, out[part[0] : part[-1] + 1], self.n_threads)
         return check_finite(out, rows, cols)
+
+    def _square(self, rows: np.ndarray) -> np.ndarray:
+        """The block of a working set; to evaluate half of it costs less than to gather it from kept rows."""
+        out = np.empty((len(rows), len(rows)), dtype=self.dtype)
+        is_finite = self.tiles.fill_whole(out, self.n_threads, rows)
+        return out if is_finite else check_finite(out, rows, rows)
 
     def _mixed(self, rows: np.ndarray, cached: np.ndarray, cols: np.ndarray) -> np.ndarray:
         """A block of which some rows are in the cache."""
@@ -160,8 +168,11 @@ class RowGram:
     @property
     def forgets(self) -> bool:
         """Whether rows are not worth keeping: most would have left when they are needed again."""
-        is_short = self.capacity < _SHORT * self.m and self.X.shape[1] <= _CHEAP
-        return is_short and isinstance(self.tiles, DenseTiles)
+        return self.capacity < _SHORT * self.m and self._is_cheap
+
+    @property
+    def _is_cheap(self) -> bool:
+        return self.X.shape[1] <= _CHEAP and isinstance(self.tiles, DenseTiles)
 
     def _add_unkept(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
         """Tiles are added while they are in cache, and never written to memory."""

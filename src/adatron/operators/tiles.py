@@ -46,9 +46,9 @@ class TileEvaluator:
         """Write ``K[rows][:, cols]`` (all columns for None) into `out`."""
         self._fill(self.X[rows], self.X if cols is None else self.X[cols], out, n_threads)
 
-    def fill_whole(self, out: np.ndarray, n_threads: int) -> bool:
-        """Write the kernel matrix of the rows of X into `out`; whether its sum is known to be finite."""
-        self.fill(np.arange(self.m), None, out, n_threads)
+    def fill_whole(self, out: np.ndarray, n_threads: int, rows: np.ndarray | None = None) -> bool:
+        """Write the kernel matrix of all rows, or of some, into `out`; whether it is known to be finite."""
+        self.fill(np.arange(self.m) if rows is None else rows, rows, out, n_threads)
         return False
 
     def times(self, Z: Any, weights: np.ndarray, start: int, stop: int) -> np.ndarray:
@@ -98,9 +98,10 @@ class DenseTiles(TileEvaluator):
     def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
         self._fill(self.right[rows], self.right if cols is None else self.right[cols], out, n_threads)
 
-    def fill_whole(self, out: np.ndarray, n_threads: int) -> bool:
+    def fill_whole(self, out: np.ndarray, n_threads: int, rows: np.ndarray | None = None) -> bool:
         """Half of the values are evaluated, the others are theirs."""
-        left, right = self._left(self.right.copy()), self.right
+        right = self.right if rows is None else self.right[rows]
+        left = self._left(right.copy())
         sums: list[float] = []
 
         def work(start: int) -> None:
@@ -109,9 +110,9 @@ class DenseTiles(TileEvaluator):
                 np.matmul(left[part], right[: part.stop].T, out=out[part, : part.stop])
                 self.form.finish(out[part, : part.stop])
                 sums.append(out[part, : part.stop].sum())
-            _mirror(out, start, min(part.stop, self.m))
+            _mirror(out, start, min(part.stop, len(right)))
 
-        in_parallel(work, range(0, self.m, _SQUARE)[::-1], n_threads)
+        in_parallel(work, range(0, len(right), _SQUARE)[::-1], n_threads)
         return bool(np.isfinite(sums).all())
 
     def prepared(self, Z: Any) -> np.ndarray:
