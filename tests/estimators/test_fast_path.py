@@ -12,7 +12,7 @@ from sklearn.svm import SVC as SklearnSVC
 from adatron import SVC
 from adatron.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from adatron.operators import LazyGram, RowGram, choose_rows, expand
-from adatron.operators.tiles import DenseTiles, tile_evaluator
+from adatron.operators.tiles import DenseTiles, as_csr, tile_evaluator
 from adatron.problems import classification
 from adatron.solving import certify
 from adatron.threads import in_parallel, usable_threads
@@ -147,6 +147,19 @@ def test_zeros_of_dense_rows_are_not_multiplied_where_they_are_many(dtype, toler
     expected = kernel(X[:300], X) @ coefficients
     result = expand(kernel, X[:300], X, coefficients, dtype)
     np.testing.assert_allclose(result, expected, atol=50.0 * tolerance)
+
+
+def test_D41_rows_that_change_while_their_entries_are_counted():
+    X = np.zeros((4, 6))
+    X[0, 1] = X[2, 3] = 1.0
+    counted, count_nonzero = X.copy(), np.count_nonzero
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(np, "count_nonzero", lambda A, axis: count_nonzero(counted, axis))
+        stored = as_csr(np.ones((4, 6)))
+        fewer = as_csr(np.zeros((4, 6)))
+    assert stored.nnz == fewer.nnz == 2
+    assert stored.indices.max() < 6
+    assert not fewer.data.any()
 
 
 @pytest.mark.parametrize("d", [6, 200])  # blocks of narrow rows are evaluated, those of wide ones gathered

@@ -17,7 +17,15 @@ from adatron.kernels import Kernel, ProductForm, product_form, squared_norms
 from adatron.operators.finite import check_finite
 from adatron.threads import in_parallel, one_blas_thread, usable_threads
 
-__all__ = ["DenseTiles", "TileEvaluator", "as_dense", "tile_evaluator", "usable_form", "whole_matrix"]
+__all__ = [
+    "DenseTiles",
+    "TileEvaluator",
+    "as_csr",
+    "as_dense",
+    "tile_evaluator",
+    "usable_form",
+    "whole_matrix",
+]
 
 _WIDTH = 512  # columns of a tile, more if it has few rows
 _VALUES = 2**18  # of a tile with few rows: threads that often ask for the interpreter wait for one another
@@ -28,10 +36,8 @@ _SQUARE = 128  # rows of a tile below the diagonal
 _ONE_TILE = 1_000  # rows up to which a matrix is evaluated at once
 _ROWS = 64  # rows of a tile of sparse rows
 _SPARSE_STEP = 30.0  # cost of one scattered multiply-add, in multiply-adds of a matrix product
-_WORTH_A_LOOK, _SAMPLE = (
-    2**20,
-    512,
-)  # values of dense rows that may be worth storing without zeros; rows looked at
+_WORTH_A_LOOK = 2**20  # values of dense rows whose zeros may be worth leaving out
+_SAMPLE = 512  # rows in which they are looked for
 _DIGITS_TO_LOSE = 0.4  # part of the digits of an exponent that cancellation may take
 _DENSE_AT_MOST = 2**30  # bytes that sparse rows may take when filled up
 
@@ -251,17 +257,18 @@ def as_csr(X: Any) -> Any:
     if sparse.issparse(X):
         return sparse.csr_array(X)
     ends = np.concatenate([[0], np.cumsum(np.count_nonzero(X, axis=1))])
-    indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1], dtype=X.dtype)
-    _store(X, indices, data)
+    indices, data = np.zeros(ends[-1], dtype=np.int32), np.zeros(ends[-1], dtype=X.dtype)
+    _store(X, ends, indices, data)
     return sparse.csr_array((data, indices, ends), shape=X.shape)
 
 
 @compiled
-def _store(X, indices, data):
-    k = 0
+def _store(X, ends, indices, data):
+    """Entries that are not zero, in the room there is: another thread may change X."""
     for i in range(X.shape[0]):
+        k = ends[i]
         for j in range(X.shape[1]):
-            if X[i, j] != 0.0:
+            if X[i, j] != 0.0 and k < ends[i + 1]:
                 indices[k], data[k] = j, X[i, j]
                 k += 1
 
