@@ -31,6 +31,9 @@ from adatron.solving import DualSolution, Run
 
 __all__ = ["SupportVectorMachine", "bounds_from"]
 
+_EXACT_BELOW = (
+    1e-4  # tol below which the optimum itself is looked for, so that there is nothing more to aim at
+)
 _WHOLE_MATRIX = ("m3", "multiplicative", "munk", "rho")  # solvers that only multiply by it
 
 
@@ -81,7 +84,8 @@ class SupportVectorMachine(KernelMachine):
             settings["solver"] = KernelAdatron()
         check_solver_can_serve(self.solver, settings["solver"], problems[0])
         starts = self._warm_starts([problem.y.shape for problem in problems])
-        common = {"indefinite": indefinite, "eager": self.solver == "auto", "aim": self._aim, **settings}
+        aim = self._aim if settings["tol"] >= _EXACT_BELOW else 1.0
+        common = {"indefinite": indefinite, "eager": self.solver == "auto", "aim": aim, **settings}
         return [
             Run(problem, alpha=start, first=number, **common)
             for number, (problem, start) in enumerate(zip(problems, starts, strict=True))
