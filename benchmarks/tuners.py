@@ -38,7 +38,9 @@ def our_grid_search():
 
     from adatron import SVC
 
-    return _Standardised(GridSearchCV(SVC(cache_size=1000), GRID, cv=5))
+    return _Standardised(
+        GridSearchCV(SVC(cache_size=1000), GRID, cv=5, verbose=3)
+    )  # takes long: each fit is told
 
 
 def halving():

@@ -25,6 +25,7 @@ _holders = 0
 _controller: Any = None  # finding the libraries takes milliseconds, so it is done once
 _limit: Any = None
 _threads = 1  # that BLAS would use without the limit
+_PROCESSORS = os.cpu_count() or 1  # asking takes a while
 _IDLE = 1e-3  # seconds after which a processor counts as idle
 _last_help = 0.0  # when threads last ended
 _C: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -79,7 +80,7 @@ def _blas_threads() -> int:
     global _controller
     _controller = _controller or ThreadpoolController()
     counts = [library.num_threads for library in _controller.lib_controllers if library.user_api == "blas"]
-    return max(1, min(max(counts, default=1), os.cpu_count() or 1))
+    return max(1, min(max(counts, default=1), _PROCESSORS))
 
 
 def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int) -> None:

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adatron.kernels import Constant, Gaussian
-from adatron.operators import DenseGram, GaussianFamily, choose_operator, nystroem, nystroem_single
+from adatron.exceptions import KernelError
+from adatron.kernels import CallableKernel, Constant, Gaussian, Polynomial
+from adatron.operators import DenseGram, GaussianFamily, HalfGram, choose_operator, nystroem, nystroem_single
+from adatron.operators.tiles import as_dense
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +57,31 @@ def test_whole_matrices_are_float32_where_that_will_do(m, dtype):
     np.testing.assert_allclose(gram.block(slice(0, 50)), Gaussian(0.5)(X[:50], X), atol=2e-6)
     huge = choose_operator(Gaussian(0.5) * Constant(1e35), X, "auto", single=True).gram
     assert huge.block(slice(0, 2)).dtype == np.float64  # beyond what float32 can hold
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    "kernel",
+    [Gaussian(0.01), Polynomial(2, 0.01, 1.0), CallableKernel(lambda X, Z: as_dense(X @ Z.T) / 100.0)],
+)
+def test_half_of_a_matrix_is_all_of_it(points, kind, kernel):
+    X = points[:301]
+    gram, expected = HalfGram(kernel, kind(X)), np.asarray(kernel(X, X))
+    size = np.abs(expected).max()
+    for rows in (slice(3, 9), np.array([300, 0, 7, 7])):
+        for cols in (None, np.array([299, 5, 300])):
+            values = expected[rows] if cols is None else expected[rows][:, cols]
+            np.testing.assert_allclose(gram.block(rows, cols), values, rtol=0, atol=2e-5 * size)
+    V = np.random.default_rng(0).normal(size=(301, 5))
+    stored = gram.block(slice(0, 301)).astype(np.float64)
+    np.testing.assert_array_equal(stored, stored.T)
+    np.testing.assert_allclose(gram.matmul(V), stored @ V, rtol=0, atol=1e-11 * size)
+    np.testing.assert_array_equal(gram.diagonal(), stored.diagonal())
+    some = np.array([4, 200, 9])
+    np.testing.assert_array_equal(gram.restrict(some).block(slice(0, 3)), stored[np.ix_(some, some)])
+
+
+def test_half_of_a_matrix_that_overflows():
+    X = np.array([[1.0], [1e13], [1.0]])
+    with pytest.raises(KernelError, match="row"):
+        HalfGram(Polynomial(3, 1.0, 0.0), X)

@@ -8,6 +8,7 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_svmlight_file
+from sklearn.exceptions import ConvergenceWarning
 from tests.data_dir import data_dir, needs_data
 from tests.problems_for_tests import noisy_points
 from tests.reference.rho_svm import accepted_steps, boosting_with_target_edge
@@ -244,3 +245,40 @@ def test_a9a_at_rank_500():
     assert float(error) <= 15.1
     assert float(gigabytes) < 0.8
     assert status == "converged"
+
+
+@pytest.mark.parametrize(("m", "n_classes"), [(60, 2), (150, 3), (1_100, 2), (1_100, 3)])
+def test_epochs_taken_at_once_are_those_taken_one_by_one(m, n_classes, capsys):
+    X, y = make_waveform(m, random_state=0)
+    y = np.where(X[:, 3] > 3.0, 2, y) if n_classes == 3 else y
+    at_once, one_by_one = EnsembleSVC().fit(X, y), EnsembleSVC(verbose=True).fit(X, y)
+    assert "epoch 5:" in capsys.readouterr().out  # somebody was watching
+    for name in ("n_iter_", "stage_weights_", "dual_coef_", "intercept_", "duality_gap_"):
+        np.testing.assert_array_equal(getattr(at_once, name), getattr(one_by_one, name))
+    histories = at_once.history_, one_by_one.history_
+    for name in ("problem", "epoch", "objective", "margin", "bias", "violation"):
+        assert histories[0][name] == histories[1][name]
+    for problem in range(max(at_once.history_["problem"]) + 1):
+        own = np.array(at_once.history_["problem"]) == problem
+        assert np.all(np.diff(np.array(at_once.history_["seconds"])[own]) > 0.0)
+    for one, other in zip(at_once.staged_predict(X), one_by_one.staged_predict(X), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("m", [60, 1_100])
+def test_stages_are_those_of_the_plain_loop(m):
+    X, y = make_waveform(m, random_state=1)
+    model = EnsembleSVC().fit(X, y)
+    K = model._kernel(X, X).astype(np.float32 if m > 1_000 else np.float64).astype(np.float64)
+    signs = np.where(y == model.classes_[1], 1.0, -1.0)
+    rates = np.array([rate for _, rate in islice(accepted_steps(K, signs), 10)])
+    np.testing.assert_allclose(model.stage_weights_[:10], rates, rtol=1e-9 if m < 1_000 else 1e-4)
+
+
+@pytest.mark.parametrize("max_iter", [1, 7, 26, 27, 28])
+def test_no_more_epochs_than_allowed(max_iter):
+    X, y = make_waveform(1_100, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = EnsembleSVC(max_iter=max_iter).fit(X, y)
+    assert model.n_iter_.tolist() == [max_iter]
+    assert model.history_["epoch"] == list(range(1, max_iter + 1))

@@ -64,7 +64,10 @@ class FitPlan:
         own_threads = any(hasattr(run.problem.gram, "release") for run in self.runs)
         return own_threads or all(run.problem.m <= run.one_blas_thread_up_to for run in self.runs)
 
-    def rounds(self) -> Iterator[list[EpochRecord]]:
+    def rounds(self, *, watched: bool = True) -> Iterator[list[EpochRecord]]:
+        """One epoch of every run after the other; where nobody is watching, a run may take several."""
+        for run in self.runs:
+            run.is_watched = watched
         remaining = None if self.time_limit is None else self.time_limit - (monotonic() - self.began)
         return rounds(self.runs, time_limit=remaining, n_threads=self.n_threads)
 
@@ -114,7 +117,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             tasks.prepared(plan)
             try:
                 with one_blas_thread() if plan.wants_one_blas_thread else nullcontext():
-                    for records in plan.rounds():
+                    for records in plan.rounds(watched=tasks.have_callbacks or bool(self.verbose)):
                         say(records)
                         if tasks.round_ended(lambda: self._attributes(plan, plan.solutions())):
                             plan.end(Status.STOPPED)
@@ -199,9 +202,9 @@ def summary_attributes(solutions: list[DualSolution]) -> dict[str, Any]:
     worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap))
     history: dict[str, list] = {name: [] for name in ("problem", *HISTORY_FIELDS)}
     for number, solution in enumerate(solutions):
-        for row in solution.trace:
-            for name, value in zip(history, (number, *row), strict=True):
-                history[name].append(value)
+        history["problem"] += [number] * len(solution.trace)
+        for name, values in zip(HISTORY_FIELDS, zip(*solution.trace, strict=True), strict=False):
+            history[name] += values
     return {
         "n_iter_": np.array([s.n_iter for s in solutions], dtype=np.int32),
         "duality_gap_": float(max(s.gap for s in solutions)),

@@ -46,9 +46,13 @@ class FitTasks:
         callbacks = getattr(self._estimator, "_skl_callbacks", None) or []
         return [callback for callback in callbacks if hasattr(callback, method)]
 
+    @property
+    def have_callbacks(self) -> bool:
+        return bool(getattr(self._estimator, "_skl_callbacks", None))
+
     def round_ended(self, attributes: Callable[[], dict[str, Any]]) -> bool:
         """Tell the callbacks; whether one of them wants the fit to stop."""
-        if not getattr(self._estimator, "_skl_callbacks", None):
+        if not self.have_callbacks:
             return False
         task = self._task.subcontext(task_name="epoch")
         task.call_on_fit_task_begin(estimator=self._estimator, **self._data)

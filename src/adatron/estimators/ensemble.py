@@ -290,7 +290,7 @@ def _stage_coefficients(plan: FitPlan, run: StageRun) -> tuple[Any, list[np.ndar
     for column, own in enumerate(run.stages):
         parzen = run.problem.y[:, column] * run.parzen[:, column]
         first = gram.weights_of(parzen[:, None])[:, 0] if is_low_rank else parzen
-        stages.append(np.column_stack(own or [first]))
+        stages.append(np.array(own or [first]).T)
     if is_low_rank:
         stages = [gram.projection @ stage for stage in stages]
         rows = landmark_rows(data.X, gram)

@@ -154,7 +154,7 @@ def support_attributes(
     attributes = {
         "shape_fit_": data.shape,
         "support_": data.rows[support].astype(np.int32),
-        "support_vectors_": np.empty((0, 0)) if precomputed else _support_vectors(data.X, gram, support),
+        "support_vectors_": np.empty((0, 0)) if precomputed else _support_vectors(plan, support),
         "intercept_": intercept + constant * coefficients.sum(axis=0),
         "_kernel": plan.kernel,
         "_landmark_coef": None,
@@ -173,6 +173,13 @@ def landmark_rows(X: Any, gram: LowRankGram) -> Any:
     return getattr(gram, "landmark_rows", None) if is_distributed(X) else _in_double(X[gram.landmarks])
 
 
-def _support_vectors(X: Any, gram: Any, support: np.ndarray) -> Any:
-    """None of them from a cluster where decisions come from landmarks: there may be millions."""
-    return _in_double(X[support[:0] if is_distributed(X) and isinstance(gram, LowRankGram) else support])
+def _support_vectors(plan: FitPlan, support: np.ndarray) -> Any:
+    """Rows of X, which an ensemble and its last SVM share."""
+    known = plan.extras.get("support")
+    if known is None or not np.array_equal(known[0], support):
+        X, gram = plan.extras["data"].X, plan.extras["gram"]
+        # none of them from a cluster where decisions come from landmarks: there may be millions
+        is_elsewhere = is_distributed(X) and isinstance(gram, LowRankGram)
+        known = support, _in_double(X[support[:0] if is_elsewhere else support])
+        plan.extras["support"] = known
+    return known[1]

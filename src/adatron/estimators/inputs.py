@@ -22,6 +22,7 @@ from adatron.operators import MANY_ROWS
 __all__ = ["check_labels", "check_predict_X", "check_sample_weight", "check_targets", "check_training_X"]
 
 _LARGEST_TARGET = 1e100  # beyond, squares of sums of targets overflow
+_FEW_CLASSES = 20
 _UNEQUAL = 1e10  # ratio of the widths of two columns from which float64 all but loses the narrow one
 
 
@@ -209,9 +210,19 @@ def check_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     _check_no_missing(y, "label")
     if y.dtype.kind == "O":
         y = _plain(y)
-    check_classification_targets(y)
-    classes = np.unique(y)
+    classes = _sorted_classes(y)
     return classes, np.searchsorted(classes, y)  # np.unique would sort all labels for it
+
+
+def _sorted_classes(y: np.ndarray) -> np.ndarray:
+    """The distinct labels; few whole numbers are classes without a closer look."""
+    if y.dtype.kind not in "bif":
+        check_classification_targets(y)
+        return np.unique(y)
+    classes = np.unique(y)
+    if len(classes) > _FEW_CLASSES or np.any(classes % 1):
+        check_classification_targets(y)
+    return classes
 
 
 def check_targets(X: Any, y: Any) -> np.ndarray:

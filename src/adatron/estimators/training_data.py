@@ -82,13 +82,15 @@ def _taking_part(estimator: Any, X: Any, rows: np.ndarray) -> Any:
 def _check_class_weight(
     class_weight: Any, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
+    if class_weight is None:
+        return np.ones(len(classes))
     if isinstance(class_weight, dict):
         for label, weight in class_weight.items():
             if label not in classes:
                 raise ValueError(f"class_weight names class {label!r}, but y has only {classes.tolist()!r}")
             if not isinstance(weight, Real) or not 0.0 <= float(weight) < np.inf:
                 raise ValueError(f"class_weight must be finite and >= 0, got {weight!r} for class {label!r}")
-    elif class_weight is not None and not (isinstance(class_weight, str) and class_weight == "balanced"):
+    elif not (isinstance(class_weight, str) and class_weight == "balanced"):
         raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}")
     if class_weight == "balanced" and not weights.any():
         weights = np.ones_like(weights)  # the check for vanished classes says what is wrong

@@ -20,6 +20,7 @@ from adatron.operators.dense import FEW_COLUMNS, DenseGram
 from adatron.operators.distances import GaussianFamily
 from adatron.operators.expand import expand
 from adatron.operators.factor_store import blocks_of_rows, is_on_disk
+from adatron.operators.half import HalfGram
 from adatron.operators.lazy import LazyGram, PartialMatrix, row_of
 from adatron.operators.low_rank import LinearGram, LowRankGram, nystroem, pivoted_cholesky
 from adatron.operators.memory import available_memory, peak_memory
@@ -39,6 +40,7 @@ __all__ = [
     "DenseGram",
     "GaussianFamily",
     "GramOperator",
+    "HalfGram",
     "LazyGram",
     "LinearGram",
     "LowRankGram",

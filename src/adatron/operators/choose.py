@@ -13,6 +13,7 @@ from adatron.operators.approximate import fits_single
 from adatron.operators.blocked import BlockedGram
 from adatron.operators.dense import DenseGram
 from adatron.operators.finite import check_finite
+from adatron.operators.half import HalfGram
 from adatron.operators.lazy import LazyGram
 from adatron.operators.low_rank import LinearGram
 from adatron.operators.memory import available_memory
@@ -57,7 +58,7 @@ def choose_operator(
     copies : float
         How many matrices of this size there will be once the caller has restricted a dense one.
     single : bool
-        Whether values of more than 1,000 rows may be kept in float32.
+        Whether values of more than 1,000 rows may be kept in float32, for products with few columns.
     """
     m = X.shape[0]
     if (linear := _linear_or_checked(kernel, X)) is not None:
@@ -65,8 +66,8 @@ def choose_operator(
     budget = _budget(cache_size)
     size = 8 * m * m
     if copies * size <= min(budget, _DENSE_AT_MOST):
-        dtype = np.float32 if single and m > _PRECISE_UP_TO and fits_single(kernel, X) else np.float64
-        gram = DenseGram(whole_matrix(kernel, X, dtype), dtype)
+        in_single = single and m > _PRECISE_UP_TO and fits_single(kernel, X)
+        gram = HalfGram(kernel, X) if in_single else DenseGram(whole_matrix(kernel, X))
         return Choice(gram, f"dense: the {m} × {m} kernel matrix takes {_mb(gram.nbytes)}")
     kept = min(size, budget // (8 * m) * (8 * m))
     reason = f"blocked: rows of the {m} × {m} kernel matrix ({_mb(size)}) on demand, {_mb(kept)} of them kept"

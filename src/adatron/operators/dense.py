@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dsymv
 
-from adatron.compiled import compiled, compiled_part
+from adatron.compiled import IS_COMPILED, compiled, compiled_part
 from adatron.operators.protocol import Rows
 from adatron.operators.rows import add_kept_rows
 
-__all__ = ["FEW_COLUMNS", "DenseGram", "symmetric_product"]
+__all__ = ["FEW_COLUMNS", "DenseGram", "products_with_half", "symmetric_product"]
 
 FEW_COLUMNS = 3  # up to which a symmetric product for each is faster than one general product
+_FEW_ROWS = 1_000  # up to which one thread multiplies as fast as several
 
 
 class DenseGram:
@@ -33,25 +34,25 @@ class DenseGram:
         self.m, self.nbytes = self._K.shape[0], self._K.nbytes
 
     @property
-    def single_matrix(self) -> np.ndarray | None:
-        """The array if it is float32."""
-        return self._K if self._K.dtype == np.float32 else None
+    def lower_half(self) -> np.ndarray | None:
+        """An array with the values below the diagonal, if one thread multiplies them as fast as several."""
+        return self._K if self.m <= _FEW_ROWS else None
 
     def diagonal(self) -> np.ndarray:
         return self._K.diagonal().copy()
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
+        is_single = self._K.dtype == np.float32
         if V.shape[1] > FEW_COLUMNS or self.m == 0:
-            if self.single_matrix is not None:  # columns of float64 stay contiguous
+            if is_single:  # columns of float64 stay contiguous
                 return (np.asarray(V.T, dtype=np.float32) @ self._K).T.astype(np.float64)
             return self._K @ V
         # Symmetric products read half of the matrix, and products with few vectors are all reading.
+        if is_single:
+            return products_with_half(self._K, V)
         products = np.empty(V.shape, order="F")
         for b in range(V.shape[1]):
-            if self.single_matrix is not None:
-                _call_symmetric_product(self._K, np.ascontiguousarray(V[:, b]), products[:, b])
-            else:
-                products[:, b] = dsymv(1.0, self._K.T, V[:, b], lower=1)
+            products[:, b] = dsymv(1.0, self._K.T, V[:, b], lower=1)
         return products
 
     def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
@@ -67,8 +68,16 @@ class DenseGram:
         return DenseGram(self._K[np.ix_(rows, rows)], self._K.dtype)
 
 
+def products_with_half(K: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """``K V`` from the lower half of K, multiplied and added in float64."""
+    products = np.empty(V.shape, order="F")
+    for b in range(V.shape[1]):
+        _call_symmetric_product(K, np.ascontiguousarray(V[:, b]), products[:, b])
+    return products
+
+
 @compiled_part
-def symmetric_product(K, v, out):
+def _product_by_fours(K, v, out):
     """``K v`` from the lower half of K, four rows at a time, multiplied and added in float64."""
     whole = len(v) - len(v) % 4
     out[:] = 0.0
@@ -89,4 +98,11 @@ def symmetric_product(K, v, out):
         out[i] += K[i, i] * v[i]
 
 
+def _product_of_parts(K, v, out):
+    """The same without a loop over values, for where nothing is compiled."""
+    lower = np.tril(K).astype(np.float64)
+    out[:] = lower @ v + np.tril(lower, -1).T @ v
+
+
+symmetric_product = _product_by_fours if IS_COMPILED else _product_of_parts
 _call_symmetric_product = compiled(symmetric_product)

@@ -52,8 +52,13 @@ class TileEvaluator:
         """Write ``K[rows][:, cols]`` (all columns for None) into `out`."""
         self._fill(self.X[rows], self.X if cols is None else self.X[cols], out, n_threads)
 
-    def fill_whole(self, out: np.ndarray, n_threads: int, rows: np.ndarray | None = None) -> bool:
-        """Write the kernel matrix of all rows, or of some, into `out`; whether it is known to be finite."""
+    def fill_whole(
+        self, out: np.ndarray, n_threads: int, rows: np.ndarray | None = None, *, half: bool = False
+    ) -> bool:
+        """Write the kernel matrix of all rows, or of some, into `out`; whether it is known to be finite.
+
+        With `half` what is above the diagonal is not needed.
+        """
         self.fill(np.arange(self.m) if rows is None else rows, rows, out, n_threads)
         return False
 
@@ -104,7 +109,9 @@ class DenseTiles(TileEvaluator):
     def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
         self._fill(self.right[rows], self.right if cols is None else self.right[cols], out, n_threads)
 
-    def fill_whole(self, out: np.ndarray, n_threads: int, rows: np.ndarray | None = None) -> bool:
+    def fill_whole(
+        self, out: np.ndarray, n_threads: int, rows: np.ndarray | None = None, *, half: bool = False
+    ) -> bool:
         """Half of the values are evaluated, the others are theirs."""
         right = self.right if rows is None else self.right[rows]
         left = self._left(right.copy())
@@ -116,7 +123,8 @@ class DenseTiles(TileEvaluator):
                 np.matmul(left[part], right[: part.stop].T, out=out[part, : part.stop])
                 self.form.finish(out[part, : part.stop])
                 sums.append(out[part, : part.stop].sum())
-            _mirror(out, start, min(part.stop, len(right)))
+            if not half:
+                _mirror(out, start, min(part.stop, len(right)))
 
         in_parallel(work, range(0, len(right), _SQUARE)[::-1], n_threads)
         return bool(np.isfinite(sums).all())

@@ -12,6 +12,7 @@
 from adatron.problems.classification import classification
 from adatron.problems.crammer_singer import CrammerSingerProblem, crammer_singer
 from adatron.problems.dual import DualProblem
+from adatron.problems.measures import measure_columns
 from adatron.problems.one_class import Ball, enclosing_ball, one_class
 from adatron.problems.regression import regression
 
@@ -22,6 +23,7 @@ __all__ = [
     "classification",
     "crammer_singer",
     "enclosing_ball",
+    "measure_columns",
     "one_class",
     "regression",
 ]

@@ -26,7 +26,7 @@ from adatron.solvers.m3 import M3
 from adatron.solvers.multiplicative import MultiplicativeUpdating
 from adatron.solvers.munk import Munk
 from adatron.solvers.perceptron import Perceptron
-from adatron.solvers.rho import RhoSVM
+from adatron.solvers.rho import Journal, RhoSVM
 from adatron.solvers.secant_adatron import SecantAdatron
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "ConjugateHinge",
     "CrammerSinger",
     "GreedyAdatron",
+    "Journal",
     "KernelAdatron",
     "MultiplicativeUpdating",
     "Munk",

@@ -20,12 +20,13 @@ import numpy as np
 from adatron.compiled import compiled, compiled_part
 from adatron.kernels.exponential import exponential
 from adatron.operators.dense import symmetric_product
-from adatron.problems import DualProblem
+from adatron.problems import DualProblem, measure_columns
 from adatron.solvers.base import Pause
 
-__all__ = ["RhoSVM", "RhoState"]
+__all__ = ["Journal", "RhoSVM", "RhoState"]
 
 _NO_RATE, _OPTIMAL = -1.0, 0.0  # in place of a rate
+_SQUARE_ROOT_OF_ROUNDING = 1e-8
 
 
 class RhoState(NamedTuple):
@@ -50,6 +51,15 @@ class Step(NamedTuple):
     signed: np.ndarray  # (b, m): y d
     rates: np.ndarray  # (b,): η, or why there is none
     log_z: np.ndarray  # (b,)
+
+
+class Journal(NamedTuple):
+    """What some epochs did, a line for each."""
+
+    signed: np.ndarray  # (n, B, m): y d before the epoch
+    rates: np.ndarray  # (n, B)
+    log_losses: np.ndarray  # (n, B)
+    measures: np.ndarray  # (n, B, 3): objective, margin, violation
 
 
 @dataclass(frozen=True)
@@ -89,12 +99,8 @@ class RhoSVM:
         y, lines = problem.y.T, RhoState(*(value.T for value in state))
         state.rate[:] = 0.0
         waiting = np.flatnonzero(state.ended == 0.0)
-        K = getattr(problem.gram, "single_matrix", None)
         while len(waiting):
             pause()
-            if K is not None:
-                waiting = _attempt(y, lines, waiting, K, self.eps)
-                continue
             step = Step(*np.empty((3, len(waiting), problem.m)), *np.empty((2, len(waiting))))
             outputs = step.signed
             if _call_propose(y, lines, waiting, step):  # one product for all columns
@@ -102,10 +108,37 @@ class RhoSVM:
             waiting = _call_settle(y, lines, waiting, step, outputs, self.eps)
         return state
 
+    def march(self, problem: DualProblem, K: np.ndarray, state: RhoState, n: int) -> tuple[RhoState, Journal]:
+        """Up to n epochs with (half of) the kernel matrix K at hand, fewer if a column ends; a new state."""
+        state = RhoState(*(value.copy(order="F") for value in state))
+        shape = (n, problem.n_columns)
+        sizes = (*shape, problem.m), shape, shape, (*shape, 3)
+        journal = Journal(*(np.empty(size) for size in sizes))
+        lines = RhoState(*(value.T for value in state))
+        done = _march(problem.y.T, problem.p.T, problem.upper.T, lines, K, self.eps, journal)
+        return state, Journal(*(part[:done] for part in journal))
+
 
 @compiled
+def _march(y, p, upper, state, K, limit, journal):
+    """Epochs in one call, for between calls the caches are cold; how many."""
+    n = len(journal.rates)
+    for t in range(n):
+        journal.signed[t] = y * state.weights
+        state.rate[:] = 0.0
+        waiting = np.arange(len(y))
+        while len(waiting):
+            waiting = _attempt(y, state, waiting, K, limit)
+        journal.rates[t], journal.log_losses[t] = state.rate, state.log_loss
+        measure_columns(y, p, upper, state.alpha, state.f, state.bias, journal.measures[t])
+        if state.ended.max() > 0.0:
+            return t + 1
+    return n
+
+
+@compiled_part
 def _attempt(y, state, columns, K, limit):
-    """Propose, multiply and settle in one call: between calls the caches are cold."""
+    """Propose, multiply and settle."""
     shape = (len(columns), y.shape[1])
     step = Step(
         np.empty(shape), np.empty(shape), np.empty(shape), np.empty(len(columns)), np.empty(len(columns))
@@ -193,6 +226,9 @@ def _step_length(logs, weights, edges, target):
         if abs(distance) <= 1e-14 * abs(target - lowest):
             break
         following = rate + distance / variance if variance > 0.0 else np.inf
+        if abs(following - rate) <= _SQUARE_ROOT_OF_ROUNDING * rate:  # its square is what is left after it
+            change = following - rate
+            return following, log_z + change * (lowest - target - distance + 0.5 * variance * change), lowest
         if not low < following < high:
             following = 2.0 * rate if high == np.inf else 0.5 * (low + high)
         elif high == np.inf:

@@ -46,6 +46,7 @@ class Run(Judged):
     """
 
     one_blas_thread_up_to = 3_000  # points: several threads would mostly wait for one another
+    is_watched = True  # somebody looks at every epoch; otherwise a run may take several at once
 
     def __init__(
         self,
@@ -73,7 +74,11 @@ class Run(Judged):
         self.epoch += 1
         if self.epoch % _REFRESH_EVERY == 0:
             self.state.f[:] = self._outputs()
-        records = self._record()
+        records = self._record(self._measure()[None])
+        self._check_if_due(records, pause)
+        return records
+
+    def _check_if_due(self, records: list[EpochRecord], pause: Pause) -> None:
         if (
             self.epoch >= min(self._next_check, self.max_iter)
             or self._flagged("diverged")
@@ -84,7 +89,6 @@ class Run(Judged):
             self._check(records)
             wait = 1 if self._is_greedy else max(1, self.epoch // 10)
             self._next_check = min([self.epoch + wait, *self._eager_at[:1]])
-        return records
 
     def _measure(self) -> np.ndarray:
         """Objective, margin and violation of every live column."""
@@ -113,17 +117,20 @@ class Run(Judged):
                 current[column] = self._solution(column, Status.STOPPED, certificate)
         return [solution for solution in current if solution is not None]
 
-    def _record(self) -> list[EpochRecord]:
-        seconds = monotonic() - self.began
-        values = self._measure()
+    def _record(self, values: np.ndarray) -> list[EpochRecord]:
+        """Note the last epochs, of which `values` (n, B, 3) were measured; the records of the last one."""
+        n, now = len(values), monotonic() - self.began
         records = []
         for place, column in enumerate(self.live.tolist()):
-            objective, margin, violation = values[place].tolist()
-            bias = float(self.state.bias[place])
-            self.traces[column].add((self.epoch, seconds, objective, margin, bias, violation))
+            bias, trace = float(self.state.bias[place]), self.traces[column]
+            before = trace.rows[-1][1] if trace.rows else 0.0
+            for t, (objective, margin, violation) in enumerate(values[:, place].tolist(), start=1):
+                # taken together, they took as long as one another
+                epoch, seconds = self.epoch - n + t, now - (n - t) * (now - before) / n
+                trace.add((epoch, seconds, objective, margin, bias, violation))
             number = self.first + column
             records.append(
-                EpochRecord(number, self.epoch, seconds, objective, margin, bias, violation, self._now)
+                EpochRecord(number, self.epoch, now, objective, margin, bias, violation, self._now)
             )
         return records
 

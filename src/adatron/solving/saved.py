@@ -24,7 +24,7 @@ __all__ = ["restore_run", "saved_run"]
 _SET_UP = frozenset(
     {
         "problem", "solver", "tol", "max_iter", "indefinite", "first", "began", "left_at",
-        "_live_problem", "_pause", "_is_greedy", "_factor", "_before",
+        "_live_problem", "_pause", "_is_greedy", "_factor", "is_watched",
     }
 )  # fmt: skip
 _KINDS: dict[str, type] = {"certificate": Certificate, "solution": DualSolution}
