@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adatron.selection.auto.auto_search import AutoSearch
+from adatron.selection.auto.penalty_search import Trial
 from adatron.selection.auto.stages import StageCurve
 from adatron.selection.kernel_path import KernelPath
 
@@ -22,7 +23,27 @@ def path_of(search: AutoSearch) -> KernelPath:
             if found is not None and (level, octave) == (found.level, found.choice.octave):
                 best = len(records)
             records.append(_record(level, widths.curves[octave]))
+    if search.exact is not None:
+        for trial in search.exact.trials.values():
+            if found is not None and found.is_exact and trial is search.exact.best:
+                best = len(records)
+            records.append(_exact_record(len(search.searches), trial))
     return KernelPath(records, criterion="held-out soft error", best_index=best)
+
+
+def _exact_record(level: int, trial: Trial) -> dict[str, Any]:
+    return {
+        "level": level,
+        "sigma": (2.0 * trial.gamma) ** -0.5,
+        "gamma": trial.gamma,
+        "C": trial.C,
+        "criterion": trial.criterion,
+        "error": trial.error,
+        "stage": np.nan,
+        "epochs": trial.epochs,
+        "seconds": trial.seconds,
+        "reason": "",
+    }
 
 
 def _record(level: int, curve: StageCurve) -> dict[str, Any]:

@@ -5,18 +5,24 @@ sample; as it comes out too wide there, the search goes on from it with all rows
 with a low-rank kernel, whose memory grows with the rows and not with their square; it suits wider kernels.
 Very many rows: the low-rank kernel on a larger sample tells the width, and all rows are trained once with it;
 the factor is whitened, as there are many more rows than columns, so that few epochs suffice.
+
+Where rows are enough to tell the difference, and few enough for the whole kernel matrix, the exact SVM is
+tried beside the one whose training is stopped early.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from time import monotonic
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
+from adatron.estimators.svc import SVC
 from adatron.kernels import Gaussian
 from adatron.operators import (
     TO_WHITEN,
@@ -26,14 +32,18 @@ from adatron.operators import (
     is_distributed,
     nystroem_single,
 )
+from adatron.selection.auto.penalty_search import PenaltySearch, Trial
 from adatron.selection.auto.rows import FEW, MANY, Rows
 from adatron.selection.auto.stages import StageCurve, Task, TimeIsUp, stage_curve, trained_until
 from adatron.selection.auto.width_search import Choice, SearchLevels, WidthSearch
+from adatron.solving import nearest_penalty
 from adatron.threads import one_blas_thread
 
 __all__ = ["FEW", "AutoSearch", "Found"]
 
 LARGE = 50_000  # rows
+EXACT_FROM = 1_000  # rows above which held-out errors tell an exact SVM from one that is stopped early
+_CLEARLY = 0.97  # of the other's criterion, below which it is taken
 SAMPLES = 3_000, 50_000  # rows that the width is looked for on
 MOST = 500_000  # rows trained on one machine: hundreds for each landmark, of which there are then more
 _COLUMNS = 32  # that are trained side by side on all rows, if two folds fit into them
@@ -59,12 +69,11 @@ class Found:
     coefficients: np.ndarray  # (len(rows), k)
     intercept: np.ndarray  # (k,)
     held_decisions: np.ndarray  # (n, k)
-    held_codes: np.ndarray
-    held_weights: np.ndarray
-    alpha: np.ndarray  # (m, k) of all trained rows
-    outputs: np.ndarray  # (m, k)
+    penalty: tuple[float, float]  # C of the nearest SVM, and the relative gap there
     trained: Rows
-    level: int
+    level: int = -1
+    gram_of: Any = None  # the kernel matrix of the trained rows for a γ
+    is_exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,9 +97,50 @@ class AutoSearch:
         self.began, self.time_limit = began, time_limit
         self.levels = SearchLevels()
         self.found: Found | None = None
+        self.exact: PenaltySearch | None = None
         self.is_cut_short = self.is_stopped = False
 
     def run(self) -> Found:
+        """The whole search."""
+        found = self._stopped_early()
+        m, X = len(found.trained.task.codes), found.trained.X
+        is_all = found.trained.data.rows is self.all.data.rows
+        if is_all and EXACT_FROM < m <= MANY and not is_distributed(X) and not self._is_over(_FOR_SEARCH):
+            self.found = self._exact(found) or found
+        return self.found or found
+
+    def _exact(self, found: Found) -> Found | None:
+        """The exact SVM, if held-out rows prefer it."""
+        rows, choice = (
+            found.trained.with_folds(found.trained.task.folds.n_folds, caps=(np.inf,)),
+            found.choice,
+        )
+        self.exact = search = PenaltySearch(
+            rows, self.criterion_of(rows.task), self.searches[found.level].gamma, found.gram_of,
+            lambda: self._seconds_until(_FOR_SEARCH), self._after_width,
+        )  # fmt: skip
+        best = search.run(choice.octave, choice.criterion)
+        if best is None or best.criterion > _CLEARLY * choice.criterion or self._is_over(_FOR_TRAINING):
+            return None
+        left = self._seconds_until(_FOR_TRAINING)
+        svm = SVC(best.C / search.unit, Gaussian(best.gamma), multi_class="ovr", time_limit=left)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # it is not taken then
+            svm.fit(rows.X, rows.task.codes, rows.task.weights)
+        return self._found_exact(rows, best, svm) if svm.converged_ else None
+
+    def _found_exact(self, rows: Rows, best: Trial, svm: SVC) -> Found:
+        held, k = rows.task.held, rows.task.signs.shape[1]
+        decisions = best.decisions.reshape(len(best.decisions), -1, k)[held.rows, held.folds]
+        epochs = float(svm.n_iter_.max())
+        choice = Choice(best.octave, best.gamma, 0, epochs, best.error, best.criterion)
+        penalty = float(svm.C), svm.duality_gap_
+        coefficients = svm.dual_coef_.T
+        return Found(
+            choice, svm.support_, coefficients, svm.intercept_, decisions, penalty, rows, is_exact=True
+        )
+
+    def _stopped_early(self) -> Found:
         with one_blas_thread():  # several would mostly wait for one another
             rows = self.samples[0] if self.samples else self.all
             first = self._level(rows, GaussianFamily(rows.X).gram)
@@ -185,19 +235,19 @@ class AutoSearch:
             except (ValueError, ArithmeticError) as error:
                 return StageCurve(gamma, [], [], reason=str(error))
 
-        def after_width() -> None:
-            self.is_stopped = self.is_stopped or self.after_width(self)
-
         def train() -> Found:
             choice = search.choose()
-            return self._trained(rows, gram_of(choice.gamma), choice)
+            return replace(self._trained(rows, gram_of(choice.gamma), choice), gram_of=gram_of)
 
-        search = self.levels.begin(rows.spread, curve_of, after_width)
+        search = self.levels.begin(rows.spread, curve_of, self._after_width)
         self._train_best = train
         if not is_all:
             return search.run(*first)
         search.look_at(*first)
         return search.choose()
+
+    def _after_width(self) -> None:
+        self.is_stopped = self.is_stopped or self.after_width(self)
 
     @property
     def searches(self) -> list[WidthSearch]:
@@ -225,10 +275,19 @@ class AutoSearch:
         if hasattr(gram, "projection"):
             coefficients = gram.projection @ gram.weights_of(coefficients)
             places = gram.landmarks
+        penalties = [
+            nearest_penalty(alpha[:, c], f[:, c], bias[c], task.signs[:, c], task.weights) for c in range(k)
+        ]
         return Found(
-            choice, places, coefficients, bias[:k], decisions[held.rows, held.folds], held.codes,
-            held.weights, alpha[:, :k], f[:, :k], rows, len(self.searches) - 1,
+            choice, places, coefficients, bias[:k], decisions[held.rows, held.folds],
+            max(penalties, key=lambda penalty: penalty[1]), rows, len(self.searches) - 1,
         )  # fmt: skip
+
+    def _seconds_until(self, part: float) -> float | None:
+        """Seconds left of a part of the limit, none after a stop; None without a limit."""
+        if self.is_stopped:
+            return 0.0
+        return None if self.time_limit is None else part * self.time_limit - (monotonic() - self.began)
 
     def _is_over(self, part: float = 1.0) -> bool:
         if self.is_stopped:
@@ -259,5 +318,5 @@ def _low_rank(
 
 def _plausible(found: Found) -> float:
     """An error that a model may well have whose held-out error was found smaller."""
-    error, n = found.choice.error, len(found.held_codes)
+    error, n = found.choice.error, len(found.held_decisions)
     return error + 2.0 * float(np.sqrt(max(error * (1.0 - error), 0.0) / n))

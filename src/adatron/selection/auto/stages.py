@@ -21,7 +21,7 @@ from adatron.selection.auto.folds import Folds
 from adatron.selection.auto.measures import HeldOut, held_out_errors
 from adatron.solvers import ConjugateHinge
 
-__all__ = ["StageCurve", "Task", "TimeIsUp", "stage_curve", "trained_until"]
+__all__ = ["Score", "StageCurve", "Task", "TimeIsUp", "stage_curve", "trained_until"]
 
 _MOST_EPOCHS = 200
 _EPOCHS_AFTER_BEST = 5, 0.6  # so many, plus this part of the epochs that the best took

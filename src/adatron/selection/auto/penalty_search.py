@@ -1,0 +1,152 @@
+"""The exact soft-margin SVM beside the one whose training is stopped early: a search for its C and width.
+
+It begins at the width that early stopping found and at a moderate C, and goes on to neighbours, larger and
+smaller C and wider kernels, as long as the criterion on held-out rows falls. The folds, times the classes,
+share the kernel matrix of all rows, and begin where another C has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from adatron.operators import DenseGram
+from adatron.problems import DualProblem
+from adatron.selection.auto.rows import Rows
+from adatron.selection.auto.stages import Score
+from adatron.solvers import GreedyAdatron
+from adatron.solving import Run, Status, rounds
+from adatron.threads import usable_threads
+
+__all__ = ["PenaltySearch", "Trial"]
+
+_STEP = 4.0  # between values of C
+_FIRST = (1, 0, 2)  # powers of it
+_LEAST, _MOST = -3, 5
+_WIDER = 4  # octaves at most
+_LOST = 1.25  # a criterion, relative to the rival's, from which the first trials are the last
+_GAIN = 0.01  # part of the criterion by which it must fall for the search to go on
+_TOL, _MOST_EPOCHS = 1e-2, 2_000  # relative duality gap
+_IN_DOUBLE = 2_048  # rows up to which a working set is all of them, in float64
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The folds of one C and width."""
+
+    octave: int
+    power: int  # C is a power of 4
+    gamma: float
+    error: float
+    criterion: float
+    alpha: np.ndarray  # (m, F k)
+    decisions: np.ndarray  # (m, F k)
+    epochs: int
+    seconds: float
+
+    @property
+    def C(self) -> float:
+        return _STEP**self.power
+
+
+@dataclass
+class PenaltySearch:
+    """Trials of exact SVMs with the folds of `rows`.
+
+    Parameters
+    ----------
+    rows : Rows
+        With one loss.
+    score : callable
+        The criterion, as for stages.
+    gamma_of : callable
+        γ of an octave.
+    gram_of : callable
+        The kernel matrix of all rows for a γ.
+    seconds_left : callable
+        None if there is no limit; no trial begins, and none counts, when none are left.
+    after_trial : callable
+    """
+
+    rows: Rows
+    score: Score
+    gamma_of: Callable[[int], float]
+    gram_of: Callable[[float], Any]
+    seconds_left: Callable[[], float | None]
+    after_trial: Callable[[], None]
+    trials: dict[tuple[int, int], Trial] = field(default_factory=dict)
+    is_over: bool = False
+
+    def run(self, octave: int, rival: float) -> Trial | None:
+        """The best trial, from the width of another model on whose criterion is `rival`; None without any."""
+        self._look_at([(octave, power) for power in _FIRST])
+        last = _LOST * rival
+        while self.trials and not self.is_over and self.best.criterion < last:
+            last, o, p = (1.0 - _GAIN) * self.best.criterion, self.best.octave, self.best.power
+            around = [(o, p - 1), (o, p + 1), (o - 1, p), (o - 1, p + 1)]
+            self._look_at([(o, p) for o, p in around if octave - o <= _WIDER and _LEAST <= p <= _MOST])
+        return self.best if self.trials else None
+
+    @property
+    def best(self) -> Trial:
+        return min(self.trials.values(), key=lambda trial: (trial.criterion, trial.power, trial.octave))
+
+    @property
+    def unit(self) -> float:
+        """The mean weight of the user's rows, so that weights tell rows apart but do not scale C."""
+        return float(self.rows.task.weights.sum() / self.rows.data.shape[0])
+
+    def _look_at(self, places: list[tuple[int, int]]) -> None:
+        for octave, power in places:
+            if (octave, power) not in self.trials and not self.is_over:
+                trial = self._trial(octave, power)
+                if trial is not None:
+                    self.trials[octave, power] = trial
+                    self.after_trial()
+
+    def _trial(self, octave: int, power: int) -> Trial | None:
+        began, gamma, task = perf_counter(), self.gamma_of(octave), self.rows.task
+        gram = self._gram(gamma)
+        runs = list(self._runs(gram, octave, power))
+        left = self.seconds_left()
+        if left is None or left > 0.0:
+            for _ in rounds(runs, time_limit=left, n_threads=usable_threads()):
+                pass
+        solutions = [solution for run in runs for solution in run.snapshot()]
+        if any(solution.status in (Status.TIME_LIMIT, Status.STOPPED) for solution in solutions):
+            self.is_over = True
+            return None
+        alpha = np.column_stack([solution.alpha for solution in solutions])
+        signs = np.tile(task.signs, task.folds.n_folds)
+        decisions = gram.matmul(signs * alpha) + np.array([solution.bias for solution in solutions])
+        error, criterion = self.score(decisions, decisions, 1.0)[0]
+        epochs, seconds = max(solution.n_iter for solution in solutions), perf_counter() - began
+        return Trial(octave, power, gamma, float(error), float(criterion), alpha, decisions, epochs, seconds)
+
+    def _gram(self, gamma: float) -> Any:
+        gram = self.gram_of(gamma)
+        return gram if gram.m > _IN_DOUBLE else DenseGram(gram.block(slice(0, gram.m)))
+
+    def _runs(self, gram: Any, octave: int, power: int) -> Iterator[Run]:
+        """One for each fold and class."""
+        task, C = self.rows.task, _STEP**power / self.unit
+        start = self._start(octave, power)
+        places = product(range(task.folds.n_folds), range(task.signs.shape[1]))
+        for number, (fold, column) in enumerate(places):
+            y, upper = task.signs[:, [column]], C * task.folds.training[:, [fold]]
+            problem = DualProblem(gram, y, np.ones_like(y), upper, equality=0.0)
+            alpha = None if start is None else start[:, [number]]
+            yield Run(problem, GreedyAdatron(), tol=_TOL, max_iter=_MOST_EPOCHS, alpha=alpha)
+
+    def _start(self, octave: int, power: int) -> np.ndarray | None:
+        """The multipliers of the nearest C, in proportion to C: those at their bound stay there."""
+        known = [trial for trial in self.trials.values() if trial.octave == octave]
+        if not known:
+            return None
+        nearest = min(known, key=lambda trial: abs(trial.power - power))
+        return nearest.alpha * _STEP ** (power - nearest.power)
