@@ -176,10 +176,15 @@ class KernelPathDisplay:
         return self
 
     def _shown(self) -> np.ndarray:
-        """Places of the steps in order of σ; of a search on samples first, then on all rows, the last."""
-        level = self._column("level")
+        """Places of the steps in order of σ; of several levels of a search, those of the best step's.
+
+        Of several steps with one σ, which differ in something else, the best.
+        """
+        level, criterion = self._column("level"), self._column("criterion")
         same = np.flatnonzero((level == level[self.path.best_index]) | np.isnan(level))
-        return same[np.argsort(self._column(self.path.x)[same], kind="stable")]
+        x = self._column(self.path.x)
+        ordered = same[np.lexsort((criterion[same], x[same]))]
+        return ordered[np.unique(x[ordered], return_index=True)[1]]
 
     def _column(self, name: str) -> np.ndarray:
         """A column as numbers, NaN where the path has none."""

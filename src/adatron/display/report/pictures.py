@@ -50,8 +50,11 @@ def path(machine: Any) -> Figure | None:
     if "criterion" not in tried.columns:
         return None
     figure, (ax,) = new_figure(1, [("width σ of the kernel", tried.criterion)], log_x=True)
-    order = np.argsort(tried["sigma"])
-    ax.plot(tried["sigma"][order], tried["criterion"][order], "o-", markersize=4, label="tried")
+    sigma, criterion = tried["sigma"], tried["criterion"]
+    order = np.lexsort((criterion, sigma))
+    best = order[np.unique(sigma[order], return_index=True)[1]]  # of each width
+    ax.plot(sigma[best], criterion[best], linewidth=1.4)
+    ax.plot(sigma, criterion, "o", color=COLOURS[0], markersize=4, label="tried")
     ax.plot(tried.best_sigma, tried.best["criterion"], "o", color=COLOURS[1], markersize=9, label="chosen")
     add_legend(ax)
     return figure

@@ -72,7 +72,7 @@ def certificate_words(machine: Any) -> list[str]:
 
 
 def _gap_words(machine: Any, gap: float) -> str:
-    if hasattr(machine, "C_") and not hasattr(machine, "svr_"):
+    if hasattr(machine, "C_") and not hasattr(machine, "svr_") and not getattr(machine, "is_exact_", False):
         nearest = f"C = {machine.C_:.3g}" if machine.C_ < _HARD else "a hard margin"
         return (
             f"It is measured against the nearest 2-norm soft-margin machine, that with {nearest}: training "
@@ -106,7 +106,7 @@ def choice_words(machine: Any) -> str:
     """What a search has tried and chosen."""
     tried = machine.path_
     found = (
-        f"{len(tried)} width{'s were' if len(tried) > 1 else ' was'} tried by cross-validation; "
+        f"{len(tried)} {_what_was_tried(machine, len(tried))} tried by cross-validation; "
         f"σ = {tried.best_sigma:.4g} (of the scaled features) had the lowest {tried.criterion}, "
         f"{tried.best['criterion']:.4g}."
     )
@@ -115,7 +115,15 @@ def choice_words(machine: Any) -> str:
             f"{found} With it went C = {machine.C_:.4g} (in deviations of the target) and "
             f"ε = {amount_words(machine.epsilon_)}; on held-out rows R² was {machine.best_score_:.4f}."
         )
+    if getattr(machine, "is_exact_", False):
+        return f"{found} With it went C = {machine.C_:.4g}: training to the end predicts held-out rows best."
     return f"{found} No C was chosen: training stops at the step that predicts held-out rows best."
+
+
+def _what_was_tried(machine: Any, n: int) -> str:
+    if "C" in machine.path_.columns:
+        return "widths, some of them with several C, were"
+    return "widths were" if n > 1 else "width was"
 
 
 def _lower(sentence: str) -> str:

@@ -1,0 +1,173 @@
+"""AutoSVC's exact SVMs: the same models as `SVC`'s, chosen by the same folds."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris, make_classification, make_moons
+
+from adatron import SVC, AutoSVC
+from adatron.display import KernelPathDisplay
+from adatron.estimators.scaling import divided_by
+from adatron.selection.auto import auto_search
+from adatron.selection.auto.auto_search import AutoSearch
+
+
+@pytest.fixture
+def exact_always(monkeypatch):
+    monkeypatch.setattr(auto_search, "EXACT_FROM", 0)
+    monkeypatch.setattr(auto_search, "_CLEARLY", np.inf)
+
+
+def two_classes():
+    return make_moons(300, noise=0.3, random_state=0)
+
+
+def three_classes():
+    return load_iris(return_X_y=True)
+
+
+def sparse_rows():
+    X, y = make_classification(200, 12, n_informative=6, random_state=0)
+    return sparse.csr_array(np.where(np.abs(X) < 0.7, 0.0, X)), y
+
+
+@pytest.mark.parametrize("load", [two_classes, three_classes, sparse_rows])
+def test_the_model_is_the_svm_with_that_width_and_penalty(exact_always, load):
+    X, y = load()
+    model = AutoSVC().fit(X, y)
+    assert model.is_exact_
+    scaled = divided_by(X, model.feature_scale_)
+    svm = SVC(model.C_, gamma=model.gamma_, multi_class="ovr", tol=1e-6).fit(scaled, y)
+    np.testing.assert_allclose(model.decision_function(X), svm.decision_function(scaled), atol=0.02)
+    assert model.duality_gap_ <= 1e-3
+    assert model.converged_
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_weights_tell_rows_apart_but_do_not_scale(exact_always):
+    X, y = two_classes()
+    weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    model, scaled = (AutoSVC().fit(X, y, factor * weights) for factor in (1.0, 1e3))
+    np.testing.assert_allclose(model.decision_function(X), scaled.decision_function(X), atol=1e-3)
+    np.testing.assert_allclose(model.C_, 1e3 * scaled.C_)
+    svm = SVC(model.C_, gamma=model.gamma_).fit(divided_by(X, model.feature_scale_), y, weights)
+    own = svm.decision_function(divided_by(X, model.feature_scale_))
+    np.testing.assert_allclose(model.decision_function(X), own, atol=0.02)
+
+
+@pytest.mark.parametrize("load", [two_classes, three_classes])
+def test_held_out_errors_are_those_of_fits_without_the_fold(exact_always, load, monkeypatch):
+    X, y = load()
+    searches = []
+    run = AutoSearch.run
+    monkeypatch.setattr(AutoSearch, "run", lambda self: (searches.append(self), run(self))[1])
+    AutoSVC().fit(X, y)
+    search = searches[0].exact
+    trial, task, rows = search.best, search.rows.task, search.rows.X
+    k = task.signs.shape[1]
+    for fold in range(task.folds.n_folds):
+        training, held = (np.flatnonzero(w[:, fold]) for w in (task.folds.training, task.folds.held))
+        svm = SVC(trial.C, gamma=trial.gamma, multi_class="ovr")
+        svm.fit(rows[training], task.codes[training], task.folds.training[training, fold])
+        expected = svm.decision_function(rows[held]).reshape(len(held), k)
+        own = trial.decisions[held, fold * k : (fold + 1) * k]
+        np.testing.assert_allclose(own, expected, atol=0.1 * np.abs(expected).max())
+
+
+def test_neighbours_of_the_best_were_looked_at(exact_always):
+    X, y = two_classes()
+    path = AutoSVC().fit(X, y).path_
+    exact = [record for record in path if np.isfinite(record.get("C", np.nan))]
+    assert path.best in exact
+    tried = {(round(np.log2(r["gamma"] / path.best["gamma"])), r["C"] / path.best["C"]) for r in exact}
+    assert (-1, 1.0) in tried
+    assert {(0, 0.25), (0, 4.0)} & tried
+    assert path.best["criterion"] == min(record["criterion"] for record in exact)
+    display = KernelPathDisplay.from_path(path)
+    drawn = display.line_.get_xdata()
+    assert len(drawn) == len(set(drawn)) > 1  # one point for each width
+
+
+def test_order_of_rows_and_n_jobs_do_not_matter(exact_always):
+    X, y = two_classes()
+    model = AutoSVC(random_state=3).fit(X, y)
+    order = np.random.default_rng(0).permutation(len(y))
+    for other in (
+        AutoSVC(random_state=3, n_jobs=2).fit(X, y),
+        AutoSVC(random_state=3).fit(X[order], y[order]),
+    ):
+        assert (other.gamma_, other.C_) == (model.gamma_, model.C_)
+        np.testing.assert_array_equal(other.decision_function(X), model.decision_function(X))
+
+
+def test_a_class_that_some_folds_lack(exact_always):
+    X, y = two_classes()
+    y = y.copy()
+    y[:3] = 2
+    model = AutoSVC().fit(X, y)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.score(X, y) > 0.85
+
+
+def test_scores_other_than_the_error(exact_always):
+    X, y = two_classes()
+    model = AutoSVC(scoring="neg_log_loss").fit(X, y)
+    assert model.is_exact_
+    assert model.score(X, y) > 0.85
+
+
+@pytest.mark.parametrize("worse", [False, True])
+def test_taken_only_if_clearly_better(monkeypatch, worse):
+    monkeypatch.setattr(auto_search, "EXACT_FROM", 0)
+    monkeypatch.setattr(auto_search, "_CLEARLY", 0.0 if worse else np.inf)
+    X, y = two_classes()
+    model = AutoSVC().fit(X, y)
+    assert model.is_exact_ != worse
+    assert "C" in model.path_.columns
+    assert np.isfinite(model.path_.best.get("C", np.nan)) != worse
+
+
+def test_few_rows_are_not_enough_to_tell():
+    X, y = make_moons(1_000, noise=0.3, random_state=0)
+    assert "C" not in AutoSVC().fit(X, y).path_.columns
+    X, y = make_moons(1_001, noise=0.3, random_state=0)
+    assert "C" in AutoSVC().fit(X, y).path_.columns
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seconds", [0.05, 0.3, 1.0])
+def test_a_time_limit_leaves_a_usable_model(exact_always, seconds):
+    X, y = make_classification(2_500, 20, n_informative=8, flip_y=0.1, random_state=0)
+    model = AutoSVC(time_limit=seconds).fit(X, y)
+    assert model.score(X, y) > 0.7
+
+
+class StopAtTheFirstExact:
+    """A callback that stops when an exact SVM was tried."""
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None, X=None, y=None):
+        return context.parent is not None and "C" in fitted_estimator.path_.columns
+
+
+def test_a_callback_can_stop_it(exact_always):
+    X, y = two_classes()
+    model = AutoSVC().set_callbacks(StopAtTheFirstExact()).fit(X, y)
+    assert model.status_ == "stopped"
+    assert np.isfinite(model.path_["C"].astype(float)).sum() == 1
+    assert not model.is_exact_
+    assert model.score(X, y) > 0.85
+
+
+def test_verbose_tells_of_exact_svms(exact_always, capsys):
+    X, y = two_classes()
+    AutoSVC(verbose=1).fit(X, y)
+    assert "exact SVMs tried" in capsys.readouterr().out
