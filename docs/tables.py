@@ -40,7 +40,7 @@ def _tuned_cell(parts):
         return "–"
     error = 100 * sum(part["error"] for part in done) / len(done)
     seconds = sum(part["seconds"] for part in done) / len(done)
-    return f"{error:.1f}, {seconds:.2g} s"
+    return f"{error:.1f}, {seconds:,.0f} s" if seconds >= 100 else f"{error:.1f}, {seconds:.2g} s"
 
 
 def scale_table(results):

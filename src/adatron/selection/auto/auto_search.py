@@ -12,7 +12,6 @@ tried beside the one whose training is stopped early.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,9 +19,7 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from adatron.estimators.svc import SVC
 from adatron.kernels import Gaussian
 from adatron.operators import (
     TO_WHITEN,
@@ -32,14 +29,15 @@ from adatron.operators import (
     is_distributed,
     nystroem_single,
 )
-from adatron.selection.auto.penalty_search import PenaltySearch, Trial
+from adatron.selection.auto.found import Found
+from adatron.selection.auto.penalty_search import PenaltySearch
 from adatron.selection.auto.rows import FEW, MANY, Rows
 from adatron.selection.auto.stages import StageCurve, Task, TimeIsUp, stage_curve, trained_until
 from adatron.selection.auto.width_search import Choice, SearchLevels, WidthSearch
 from adatron.solving import nearest_penalty
 from adatron.threads import one_blas_thread
 
-__all__ = ["FEW", "AutoSearch", "Found"]
+__all__ = ["FEW", "AutoSearch"]
 
 LARGE = 50_000  # rows
 EXACT_FROM = 1_000  # rows above which held-out errors tell an exact SVM from one that is stopped early
@@ -58,22 +56,6 @@ _GAIN = 1e-3  # by which the error of very many rows must fall for training to g
 OUT_OF_TIME = "the search had ended"
 _FLOPS = 30e9  # per second that are counted on when time is limited
 _FOR_SEARCH, _FOR_TRAINING = 0.6, 0.95  # parts of the time limit after which they end
-
-
-@dataclass(frozen=True)
-class Found:
-    """A trained model: coefficients of some rows, and held-out decisions for calibration."""
-
-    choice: Choice
-    rows: np.ndarray  # places of the rows that carry coefficients
-    coefficients: np.ndarray  # (len(rows), k)
-    intercept: np.ndarray  # (k,)
-    held_decisions: np.ndarray  # (n, k)
-    penalty: tuple[float, float]  # C of the nearest SVM, and the relative gap there
-    trained: Rows
-    level: int = -1
-    gram_of: Any = None  # the kernel matrix of the trained rows for a γ
-    is_exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,11 +92,8 @@ class AutoSearch:
         return self.found or found
 
     def _exact(self, found: Found) -> Found | None:
-        """The exact SVM, if held-out rows prefer it."""
-        rows, choice = (
-            found.trained.with_folds(found.trained.task.folds.n_folds, caps=(np.inf,)),
-            found.choice,
-        )
+        """The exact SVM, if held-out rows clearly prefer it."""
+        rows, choice = found.trained.with_one_loss(), found.choice
         self.exact = search = PenaltySearch(
             rows, self.criterion_of(rows.task), self.searches[found.level].gamma, found.gram_of,
             lambda: self._seconds_until(_FOR_SEARCH), self._after_width,
@@ -122,23 +101,7 @@ class AutoSearch:
         best = search.run(choice.octave, choice.criterion)
         if best is None or best.criterion > _CLEARLY * choice.criterion or self._is_over(_FOR_TRAINING):
             return None
-        left = self._seconds_until(_FOR_TRAINING)
-        svm = SVC(best.C / search.unit, Gaussian(best.gamma), multi_class="ovr", time_limit=left)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # it is not taken then
-            svm.fit(rows.X, rows.task.codes, rows.task.weights)
-        return self._found_exact(rows, best, svm) if svm.converged_ else None
-
-    def _found_exact(self, rows: Rows, best: Trial, svm: SVC) -> Found:
-        held, k = rows.task.held, rows.task.signs.shape[1]
-        decisions = best.decisions.reshape(len(best.decisions), -1, k)[held.rows, held.folds]
-        epochs = float(svm.n_iter_.max())
-        choice = Choice(best.octave, best.gamma, 0, epochs, best.error, best.criterion)
-        penalty = float(svm.C), svm.duality_gap_
-        coefficients = svm.dual_coef_.T
-        return Found(
-            choice, svm.support_, coefficients, svm.intercept_, decisions, penalty, rows, is_exact=True
-        )
+        return search.trained(best, self._seconds_until(_FOR_TRAINING))
 
     def _stopped_early(self) -> Found:
         with one_blas_thread():  # several would mostly wait for one another
@@ -182,7 +145,7 @@ class AutoSearch:
 
     def _unless_worse(self, found: Found, first: Found) -> Found:
         """A model whose training was cut short may be worse than that of the sample."""
-        self.found = first if self.is_cut_short and found.choice.error > _plausible(first) else found
+        self.found = first if self.is_cut_short and found.choice.error > first.plausible_error else found
         return self.found
 
     def _kind_of_all(self) -> _Kind | None:
@@ -314,9 +277,3 @@ def _low_rank(
     from adatron.operators.dask import dask_single
 
     return dask_single(kernel, X, landmarks, whitened_on)
-
-
-def _plausible(found: Found) -> float:
-    """An error that a model may well have whose held-out error was found smaller."""
-    error, n = found.choice.error, len(found.held_decisions)
-    return error + 2.0 * float(np.sqrt(max(error * (1.0 - error), 0.0) / n))

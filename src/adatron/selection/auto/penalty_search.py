@@ -7,6 +7,7 @@ share the kernel matrix of all rows, and begin where another C has ended.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -14,11 +15,16 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
+from adatron.estimators.svc import SVC
+from adatron.kernels import Gaussian
 from adatron.operators import DenseGram
 from adatron.problems import DualProblem
+from adatron.selection.auto.found import Found
 from adatron.selection.auto.rows import Rows
 from adatron.selection.auto.stages import Score
+from adatron.selection.auto.width_search import Choice
 from adatron.solvers import GreedyAdatron
 from adatron.solving import Run, Status, rounds
 from adatron.threads import usable_threads
@@ -100,6 +106,22 @@ class PenaltySearch:
     def unit(self) -> float:
         """The mean weight of the user's rows, so that weights tell rows apart but do not scale C."""
         return float(self.rows.task.weights.sum() / self.rows.data.shape[0])
+
+    def trained(self, trial: Trial, time_limit: float | None) -> Found | None:
+        """The SVM of all rows; None if there is no time for it."""
+        svm = SVC(trial.C / self.unit, Gaussian(trial.gamma), multi_class="ovr", time_limit=time_limit)
+        task = self.rows.task
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # it is not taken then
+            svm.fit(self.rows.X, task.codes, task.weights)
+        if not svm.converged_:
+            return None
+        by_fold = trial.decisions.reshape(len(task.codes), task.folds.n_folds, -1)
+        decisions = by_fold[task.held.rows, task.held.folds]
+        epochs, penalty = float(svm.n_iter_.max()), (float(svm.C), svm.duality_gap_)
+        choice = Choice(trial.octave, trial.gamma, 0, epochs, trial.error, trial.criterion)
+        expansion = svm.support_, svm.dual_coef_.T, svm.intercept_
+        return Found(choice, *expansion, decisions, penalty, self.rows, is_exact=True)
 
     def _look_at(self, places: list[tuple[int, int]]) -> None:
         for octave, power in places:

@@ -48,6 +48,10 @@ class Rows:
         folds = self.task.folds.of_rows(slice(None), n_folds)
         return replace(self, task=replace(self.task, folds=folds, **changes))
 
+    def with_one_loss(self) -> Rows:
+        """The same rows for models that have a loss of their own."""
+        return replace(self, task=replace(self.task, caps=(np.inf,)))
+
 
 def prepared_rows(data: TrainingData, folds: Folds, merge: bool, scaling: Rows | None = None) -> Rows:
     """Merge equal rows, if wanted, and scale them, perhaps as others were."""
