@@ -855,6 +855,29 @@ def test_D40_extreme_imbalance(solver):
     assert weighted.converged_
 
 
+def test_D41_X_changes_before_the_support_vectors_are_taken():
+    """What a callback, or another thread, has written into X by then is no model."""
+    X, y = overlapping(60)
+
+    class Meddler:
+        def setup(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context):
+            X[:] = 1e300
+
+        def on_fit_task_end(self, estimator, context):
+            pass
+
+    model = SVC(gamma=1.0).set_callbacks(Meddler())
+    with pytest.raises(ValueError, match="X was changed"):
+        model.fit(X, y)
+    assert not hasattr(model, "support_vectors_")
+
+
 def test_D41_X_changes_during_fit():
     """Another thread writes nonsense into X: a model or a typed error, never a crash."""
     X, y = overlapping(600)

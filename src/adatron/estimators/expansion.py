@@ -13,7 +13,7 @@ from adatron.estimators.dask_predict import lazy_on_dask
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.kernel_choice import is_precomputed
 from adatron.estimators.training_data import TrainingData
-from adatron.kernels import Precomputed
+from adatron.kernels import Kernel, Precomputed, product_form, squared_norms
 from adatron.operators import LowRankGram, is_distributed
 from adatron.solving import is_single
 
@@ -181,5 +181,16 @@ def _support_vectors(plan: FitPlan, support: np.ndarray) -> Any:
         # none of them from a cluster where decisions come from landmarks: there may be millions
         is_elsewhere = is_distributed(X) and isinstance(gram, LowRankGram)
         known = support, _in_double(X[support[:0] if is_elsewhere else support])
+        _check_unchanged(known[1], plan.kernel)
         plan.extras["support"] = known
     return known[1]
+
+
+def _check_unchanged(vectors: Any, kernel: Kernel) -> None:
+    """Rows whose products were finite when training began are so still."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if product_form(kernel) is None or np.isfinite(squared_norms(vectors)).all():
+            return
+    raise ValueError(
+        "X was changed while the fit was under way, perhaps by another thread; pass a copy of it"
+    )

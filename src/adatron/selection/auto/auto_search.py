@@ -85,9 +85,8 @@ class AutoSearch:
     def run(self) -> Found:
         """The whole search."""
         found = self._stopped_early()
-        m, X = len(found.trained.task.codes), found.trained.X
-        is_all = found.trained.data.rows is self.all.data.rows
-        if is_all and EXACT_FROM < m <= MANY and not is_distributed(X) and not self._is_over(_FOR_SEARCH):
+        m, is_all = len(found.trained.task.codes), found.trained.data.rows is self.all.data.rows
+        if found.gram_of and is_all and m > EXACT_FROM and not self._is_over(_FOR_SEARCH):
             self.found = self._exact(found) or found
         return self.found or found
 
@@ -200,7 +199,9 @@ class AutoSearch:
 
         def train() -> Found:
             choice = search.choose()
-            return replace(self._trained(rows, gram_of(choice.gamma), choice), gram_of=gram_of)
+            gram = gram_of(choice.gamma)
+            found = self._trained(rows, gram, choice)
+            return found if hasattr(gram, "projection") else replace(found, gram_of=gram_of)
 
         search = self.levels.begin(rows.spread, curve_of, self._after_width)
         self._train_best = train

@@ -25,7 +25,7 @@ class Found:
     penalty: tuple[float, float]  # C of the nearest SVM, and the relative gap there
     trained: Rows
     level: int = -1
-    gram_of: Any = None  # the kernel matrix of the trained rows for a γ
+    gram_of: Any = None  # the kernel matrix of the trained rows for a γ, if it was used as a whole
     is_exact: bool = False
 
     @property
