@@ -282,3 +282,19 @@ def test_no_more_epochs_than_allowed(max_iter):
         model = EnsembleSVC(max_iter=max_iter).fit(X, y)
     assert model.n_iter_.tolist() == [max_iter]
     assert model.history_["epoch"] == list(range(1, max_iter + 1))
+
+
+def test_functions_of_many_rows_are_judged_in_float64():
+    X, y = make_waveform(1_100, random_state=0)
+
+    def gaussian_but_for_two(A, B):
+        values = np.exp(-0.01 * ((A[:, None] - B) ** 2).sum(axis=2))
+        for p, q in ((1, 2), (2, 1)):
+            values[np.ix_((X[p] == A).all(axis=1), (X[q] == B).all(axis=1))] = 5.0
+        return values
+
+    with pytest.warns(ConvergenceWarning, match="positive semi-definite"):
+        assert EnsembleSVC(gaussian_but_for_two).fit(X, y).status_ == "indefinite_kernel"
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = EnsembleSVC(lambda A, B: A @ B.T + 1.0, max_iter=50).fit(X, y)
+    assert model.status_ == "max_iter"

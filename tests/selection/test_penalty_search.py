@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_iris, make_classification, make_moons
+from sklearn.datasets import load_iris, make_blobs, make_classification, make_moons
+from sklearn.exceptions import ConvergenceWarning
 
 from adatron import SVC, AutoSVC
 from adatron.display import KernelPathDisplay
@@ -15,7 +16,7 @@ from adatron.selection.auto.auto_search import AutoSearch
 @pytest.fixture
 def exact_always(monkeypatch):
     monkeypatch.setattr(auto_search, "EXACT_FROM", 0)
-    monkeypatch.setattr(auto_search, "_CLEARLY", np.inf)
+    monkeypatch.setattr(auto_search, "_CLEARLY", -np.inf)
 
 
 def two_classes():
@@ -116,10 +117,74 @@ def test_scores_other_than_the_error(exact_always):
     assert model.score(X, y) > 0.85
 
 
+def test_weights_are_repetitions_and_rows_without_weight_are_absent(exact_always):
+    X, y = two_classes()
+    counts = np.random.default_rng(0).integers(0, 3, len(y))
+    weighted = AutoSVC().fit(X, y, counts)
+    repeated = AutoSVC().fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    assert (weighted.is_exact_, repeated.is_exact_) == (True, True)
+    present = AutoSVC().fit(X[counts > 0], y[counts > 0], counts[counts > 0])
+    np.testing.assert_array_equal(weighted.decision_function(X), present.decision_function(X))
+    assert weighted.C_ == present.C_ == weighted.path_.best["C"]
+    # folds are dealt to rows, not to weights, so that only the model of one width and C is the same
+    same = SVC(weighted.C_, gamma=weighted.gamma_).fit(
+        divided_by(np.repeat(X, counts, axis=0), weighted.feature_scale_), np.repeat(y, counts)
+    )
+    own = same.decision_function(divided_by(X, weighted.feature_scale_))
+    np.testing.assert_allclose(weighted.decision_function(X), own, atol=0.02)
+
+
+@pytest.mark.parametrize("scale", [5.0, -1.0])
+def test_a_worse_one_is_not_taken_whatever_the_sign_of_the_score(monkeypatch, scale):
+    monkeypatch.setattr(auto_search, "EXACT_FROM", 0)
+    X, y = two_classes()
+
+    def score(model, X, y):
+        right = np.mean(model.predict(X) == y)
+        return 5.0 * right if scale > 0.0 else right - 3.0
+
+    model = AutoSVC(scoring=score).fit(X, y)
+    assert "C" in model.path_.columns
+    assert model.path_.best["criterion"] == min(model.path_["criterion"])
+
+
+def test_without_any_error_training_stops_early():
+    X, y = make_blobs(1_200, centers=2, cluster_std=0.3, random_state=0)
+    assert not AutoSVC(scoring="accuracy").fit(X, y).is_exact_
+
+
+def test_a_scorer_that_fails_on_exact_models_only(exact_always):
+    X, y = two_classes()
+    calls = []
+
+    def score(model, X, y):
+        calls.append(None)
+        if np.abs(model.decisions).max() > 1.0 and len(calls) > len(early):
+            raise ValueError("no")
+        return np.mean(model.predict(X) == y)
+
+    early = range(10**6)
+    AutoSVC(scoring=score).fit(X, y)
+    total = len(calls)
+    calls.clear()
+    early = range(total - 10)  # some of the last, which are of exact models
+    model = AutoSVC(scoring=score).fit(X, y)
+    assert model.score(X, y) > 0.85
+
+
+def test_a_limit_that_ends_the_search_is_told(exact_always, monkeypatch):
+    X, y = two_classes()
+    monkeypatch.setattr(AutoSearch, "_seconds_until", lambda self, part: 0.0)
+    with pytest.warns(ConvergenceWarning, match="did not finish its search"):
+        model = AutoSVC(time_limit=100.0).fit(X, y)
+    assert model.status_ == "time_limit"
+    assert not model.is_exact_
+
+
 @pytest.mark.parametrize("worse", [False, True])
 def test_taken_only_if_clearly_better(monkeypatch, worse):
     monkeypatch.setattr(auto_search, "EXACT_FROM", 0)
-    monkeypatch.setattr(auto_search, "_CLEARLY", 0.0 if worse else np.inf)
+    monkeypatch.setattr(auto_search, "_CLEARLY", np.inf if worse else -np.inf)
     X, y = two_classes()
     model = AutoSVC().fit(X, y)
     assert model.is_exact_ != worse

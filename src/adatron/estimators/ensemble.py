@@ -50,8 +50,8 @@ class EnsembleSVC(ExpansionClassifier):
     the rows, or sparse input, give slightly other numbers of stages and decision values.
 
     The stages are kept for `staged_predict`, 8 bytes for each row and stage (landmark and stage with
-    `rank`). Above 1,000 rows kernel values are float32, where there are at most three class problems; what is
-    computed with them is float64.
+    `rank`). Above 1,000 rows kernel values are float32, where there are at most three class problems and the
+    kernel is known to be positive semi-definite; what is computed with them is float64.
 
     Parameters
     ----------
@@ -182,10 +182,11 @@ default="rbf"
         kernel = _with_constant(base, self.fit_intercept)
         rows = data.X + 1.0 if isinstance(base, Precomputed) and self.fit_intercept else data.X
         signs = layout.signs(data.codes)
-        # Products with few columns keep the precision of float64 where values are float32.
+        # Products with few columns keep the precision of float64 where values are float32; but these cannot
+        # tell whether a kernel is indefinite.
         choice = operator_for(
             kernel, rows, self.cache_size, self.rank, self.random_state,
-            whitened=True, single=signs.shape[1] <= FEW_COLUMNS,
+            whitened=True, single=kernel.traits.psd and signs.shape[1] <= FEW_COLUMNS,
         )  # fmt: skip
         indefinite = inspect_gram(choice.gram, kernel)
         problem = classification(choice.gram, signs, np.full(len(signs), np.inf), bias=False)

@@ -30,7 +30,7 @@ from adatron.operators import (
     nystroem_single,
 )
 from adatron.selection.auto.found import Found
-from adatron.selection.auto.penalty_search import PenaltySearch
+from adatron.selection.auto.penalty_search import PenaltySearch, less_by
 from adatron.selection.auto.rows import FEW, MANY, Rows
 from adatron.selection.auto.stages import StageCurve, Task, TimeIsUp, stage_curve, trained_until
 from adatron.selection.auto.width_search import Choice, SearchLevels, WidthSearch
@@ -41,7 +41,7 @@ __all__ = ["FEW", "AutoSearch"]
 
 LARGE = 50_000  # rows
 EXACT_FROM = 1_000  # rows above which held-out errors tell an exact SVM from one that is stopped early
-_CLEARLY = 0.97  # of the other's criterion, below which it is taken
+_CLEARLY = 0.03  # part of the other's criterion by which it must be lower to be taken
 SAMPLES = 3_000, 50_000  # rows that the width is looked for on
 MOST = 500_000  # rows trained on one machine: hundreds for each landmark, of which there are then more
 _COLUMNS = 32  # that are trained side by side on all rows, if two folds fit into them
@@ -98,9 +98,14 @@ class AutoSearch:
             lambda: self._seconds_until(_FOR_SEARCH), self._after_width,
         )  # fmt: skip
         best = search.run(choice.octave, choice.criterion)
-        if best is None or best.criterion > _CLEARLY * choice.criterion or self._is_over(_FOR_TRAINING):
+        self.is_cut_short = self.is_cut_short or (search.is_over and not self.is_stopped)
+        if best is None or best.criterion >= less_by(_CLEARLY, choice.criterion):
             return None
-        return search.trained(best, self._seconds_until(_FOR_TRAINING))
+        if self._is_over(_FOR_TRAINING):
+            return None
+        trained = search.trained(best, self._seconds_until(_FOR_TRAINING))
+        self.is_cut_short = self.is_cut_short or trained is None
+        return trained
 
     def _stopped_early(self) -> Found:
         with one_blas_thread():  # several would mostly wait for one another

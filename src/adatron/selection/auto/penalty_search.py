@@ -29,13 +29,13 @@ from adatron.solvers import GreedyAdatron
 from adatron.solving import Run, Status, rounds
 from adatron.threads import usable_threads
 
-__all__ = ["PenaltySearch", "Trial"]
+__all__ = ["PenaltySearch", "Trial", "less_by"]
 
 _STEP = 4.0  # between values of C
 _FIRST = (1, 0, 2)  # powers of it
 _LEAST, _MOST = -3, 5
 _WIDER = 4  # octaves at most
-_LOST = 1.25  # a criterion, relative to the rival's, from which the first trials are the last
+_LOST = 0.25  # part of the rival's criterion by which it must be behind for the first trials to be the last
 _GAIN = 0.01  # part of the criterion by which it must fall for the search to go on
 _TOL, _MOST_EPOCHS = 1e-2, 2_000  # relative duality gap
 _IN_DOUBLE = 2_048  # rows up to which a working set is all of them, in float64
@@ -91,9 +91,9 @@ class PenaltySearch:
     def run(self, octave: int, rival: float) -> Trial | None:
         """The best trial, from the width of another model on whose criterion is `rival`; None without any."""
         self._look_at([(octave, power) for power in _FIRST])
-        last = _LOST * rival
+        last = less_by(-_LOST, rival)
         while self.trials and not self.is_over and self.best.criterion < last:
-            last, o, p = (1.0 - _GAIN) * self.best.criterion, self.best.octave, self.best.power
+            last, o, p = less_by(_GAIN, self.best.criterion), self.best.octave, self.best.power
             around = [(o, p - 1), (o, p + 1), (o - 1, p), (o - 1, p + 1)]
             self._look_at([(o, p) for o, p in around if octave - o <= _WIDER and _LEAST <= p <= _MOST])
         return self.best if self.trials else None
@@ -104,8 +104,8 @@ class PenaltySearch:
 
     @property
     def unit(self) -> float:
-        """The mean weight of the user's rows, so that weights tell rows apart but do not scale C."""
-        return float(self.rows.task.weights.sum() / self.rows.data.shape[0])
+        """The mean weight of a row: weights tell rows apart but do not scale C."""
+        return float(self.rows.task.weights.mean())
 
     def trained(self, trial: Trial, time_limit: float | None) -> Found | None:
         """The SVM of all rows; None if there is no time for it."""
@@ -146,7 +146,10 @@ class PenaltySearch:
         alpha = np.column_stack([solution.alpha for solution in solutions])
         signs = np.tile(task.signs, task.folds.n_folds)
         decisions = gram.matmul(signs * alpha) + np.array([solution.bias for solution in solutions])
-        error, criterion = self.score(decisions, decisions, 1.0)[0]
+        try:
+            error, criterion = self.score(decisions, decisions, 1.0)[0]
+        except (ValueError, ArithmeticError):  # a scorer may not like what is predicted
+            return None
         epochs, seconds = max(solution.n_iter for solution in solutions), perf_counter() - began
         return Trial(octave, power, gamma, float(error), float(criterion), alpha, decisions, epochs, seconds)
 
@@ -172,3 +175,8 @@ class PenaltySearch:
             return None
         nearest = min(known, key=lambda trial: abs(trial.power - power))
         return nearest.alpha * _STEP ** (power - nearest.power)
+
+
+def less_by(part: float, criterion: float) -> float:
+    """A criterion that is lower by a part of its size; scorers may give negative ones."""
+    return criterion - part * abs(criterion)
