@@ -855,6 +855,17 @@ def test_D40_extreme_imbalance(solver):
     assert weighted.converged_
 
 
+@pytest.mark.filterwarnings("error")
+def test_P4_P19_balanced_classes_with_extreme_weights():
+    X, y = overlapping(60)
+    with pytest.raises(ValueError, match="zero weight"):
+        SVC(class_weight="balanced").fit(X, y, (y == y[0]).astype(float))
+    huge = SVC(C=1e-300, class_weight="balanced").fit(X, y, np.full(60, 1e300))
+    np.testing.assert_allclose(
+        huge.decision_function(X), SVC(class_weight="balanced").fit(X, y).decision_function(X)
+    )
+
+
 def test_D41_X_changes_before_the_support_vectors_are_taken():
     """What a callback, or another thread, has written into X by then is no model."""
     X, y = overlapping(60)

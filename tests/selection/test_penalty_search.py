@@ -56,6 +56,17 @@ def test_weights_tell_rows_apart_but_do_not_scale(exact_always):
     np.testing.assert_allclose(model.decision_function(X), own, atol=0.02)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e-308, 1e-30, 1e38, 1e300])
+def test_P4_weights_of_extreme_size(exact_always, size):
+    X, y = two_classes()
+    model = AutoSVC().fit(X, y, np.full(len(y), size))
+    assert model.is_exact_
+    np.testing.assert_allclose(model.path_.best["C"], model.C_)
+    one = AutoSVC().fit(X, y)
+    assert np.mean(model.predict(X) == one.predict(X)) > 0.97
+
+
 @pytest.mark.parametrize("load", [two_classes, three_classes])
 def test_held_out_errors_are_those_of_fits_without_the_fold(exact_always, load, monkeypatch):
     X, y = load()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -14,6 +14,8 @@ from adatron.estimators.kernel_choice import check_precomputed, is_precomputed
 from adatron.operators import is_distributed, kept_rows
 
 __all__ = ["TrainingData", "WeightedRows", "classification_data", "weighted_rows"]
+
+_MODERATE = 20  # powers of two up to which weights are left as they are
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,19 @@ class TrainingData:
     weights: np.ndarray  # sample weight times class weight
     class_weight: np.ndarray
     shape: tuple[int, int]  # of the user's X
+    weight_scale: float = 1.0  # by which weights were multiplied
+
+    def with_moderate_weights(self) -> TrainingData:
+        """Weights of extreme size brought near 1 by a power of two, which rounds nothing."""
+        exponent = int(np.frexp(self.weights.max())[1])
+        if abs(exponent) <= _MODERATE:
+            return self
+        tiny = np.finfo(float).tiny
+        weights, given = (
+            np.maximum(np.ldexp(w, -exponent), tiny) for w in (self.weights, self.sample_weight)
+        )
+        scale = float(np.ldexp(1.0, -exponent))
+        return replace(self, weights=weights, sample_weight=given, weight_scale=scale)
 
 
 def classification_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingData:
@@ -94,7 +109,10 @@ def _check_class_weight(
         raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}")
     if class_weight == "balanced" and not weights.any():
         weights = np.ones_like(weights)  # the check for vanished classes says what is wrong
-    return compute_class_weight(class_weight, classes=classes, y=classes[codes], sample_weight=weights)
+    moderate = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # sums of huge ones overflow
+    with np.errstate(divide="ignore"):
+        found = compute_class_weight(class_weight, classes=classes, y=classes[codes], sample_weight=moderate)
+    return np.where(np.isfinite(found), found, 1.0)  # a class without weight is named afterwards
 
 
 def _check_no_class_vanished(codes: np.ndarray, classes: np.ndarray) -> None:

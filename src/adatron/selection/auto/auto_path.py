@@ -27,16 +27,16 @@ def path_of(search: AutoSearch) -> KernelPath:
         for trial in search.exact.trials.values():
             if found is not None and found.is_exact and trial is search.exact.best:
                 best = len(records)
-            records.append(_exact_record(len(search.searches), trial, search.exact.unit))
+            records.append(_exact_record(len(search.searches), trial, search.exact.C_of(trial)))
     return KernelPath(records, criterion="held-out soft error", best_index=best)
 
 
-def _exact_record(level: int, trial: Trial, unit: float) -> dict[str, Any]:
+def _exact_record(level: int, trial: Trial, C: float) -> dict[str, Any]:
     return {
         "level": level,
         "sigma": (2.0 * trial.gamma) ** -0.5,
         "gamma": trial.gamma,
-        "C": trial.C / unit,
+        "C": C,
         "criterion": trial.criterion,
         "error": trial.error,
         "stage": np.nan,

@@ -179,7 +179,8 @@ class AutoSVC(ExpansionClassifier):
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, list[Rows]]:
         """All rows, and samples of them if they are more than a few."""
-        data = in_memory_if_few(classification_data(self, X, y, sample_weight))
+        data = classification_data(self, X, y, sample_weight).with_moderate_weights()
+        data = in_memory_if_few(data)
         Layout(len(data.classes), "ovr").check_size(len(data.codes))
         state = as_random_state(0 if self.random_state is None else self.random_state)
         data, folds, order = at_most(MOST, *self._folds(data, X, y, state), state)
@@ -243,7 +244,7 @@ class AutoSVC(ExpansionClassifier):
             "n_support_": np.bincount(data.codes[places], minlength=len(data.classes)).astype(np.int32),
             "dual_coef_": np.ascontiguousarray(found.coefficients[order].T),
             "intercept_": found.intercept,
-            "C_": found.penalty[0],
+            "C_": found.penalty[0] * data.weight_scale,
             "duality_gap_": found.penalty[1],
             "is_exact_": found.is_exact,
             "status_": status,

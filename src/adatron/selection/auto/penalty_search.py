@@ -107,6 +107,10 @@ class PenaltySearch:
         """The mean weight of a row: weights tell rows apart but do not scale C."""
         return float(self.rows.task.weights.mean())
 
+    def C_of(self, trial: Trial) -> float:
+        """The C of a trial for the user's weights."""
+        return trial.C / self.unit * self.rows.data.weight_scale
+
     def trained(self, trial: Trial, time_limit: float | None) -> Found | None:
         """The SVM of all rows; None if there is no time for it."""
         svm = SVC(trial.C / self.unit, Gaussian(trial.gamma), multi_class="ovr", time_limit=time_limit)
