@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
+from tests.silent_callback import SilentCallback
 
 from adatron import (
     SVC,
@@ -21,20 +22,11 @@ from adatron.datasets import load_sonar, make_waveform
 from adatron.exceptions import AdatronWarning
 
 
-class Interrupt:
+class Interrupt(SilentCallback):
     """Ctrl-C after some rounds."""
 
     def __init__(self, rounds):
         self.left = rounds
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
 
     def on_fit_task_end(self, estimator, context):
         self.left -= context.task_name == "epoch"

@@ -5,6 +5,8 @@ import signal
 import time
 from contextlib import contextmanager
 
+from tests.silent_callback import SilentCallback
+
 
 @contextmanager
 def local_cluster(n_workers=2, **options):
@@ -54,20 +56,11 @@ def kill_one(client, place=0):
     os.kill(pids[place % len(pids)], signal.SIGKILL)
 
 
-class AfterEpochs:
+class AfterEpochs(SilentCallback):
     """A callback that calls a function after some epochs."""
 
     def __init__(self, epochs, function):
         self.epochs, self.function, self.seen = set(epochs), function, 0
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
 
     def on_fit_task_end(self, estimator, context):
         if context.task_name == "epoch":

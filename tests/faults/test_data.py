@@ -19,6 +19,7 @@ from sklearn.model_selection import cross_val_score
 from adatron import SVC
 from adatron.exceptions import AdatronWarning, InfeasibleError, KernelError, KernelWarning
 from tests.faults.invariants import blobs, check_model, fit_or_refuse, fit_quietly, overlapping
+from tests.silent_callback import SilentCallback
 
 SOLVERS = ["auto", "adatron", "adatron-secant"]
 each_solver = pytest.mark.parametrize("solver", SOLVERS)
@@ -870,18 +871,9 @@ def test_D41_X_changes_before_the_support_vectors_are_taken():
     """What a callback, or another thread, has written into X by then is no model."""
     X, y = overlapping(60)
 
-    class Meddler:
-        def setup(self, estimator, context):
-            pass
-
-        def teardown(self, estimator, context):
-            pass
-
+    class Meddler(SilentCallback):
         def on_fit_task_begin(self, estimator, context):
             X[:] = 1e300
-
-        def on_fit_task_end(self, estimator, context):
-            pass
 
     model = SVC(gamma=1.0).set_callbacks(Meddler())
     with pytest.raises(ValueError, match="X was changed"):

@@ -11,6 +11,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import GroupKFold, PredefinedSplit, train_test_split
 from sklearn.svm import SVC as ReferenceSVC
 from tests.data_dir import data_dir
+from tests.silent_callback import SilentCallback
 
 from adatron import AutoSVC
 from adatron.datasets import load_ionosphere, load_sonar
@@ -168,20 +169,11 @@ def test_a_sample_is_drawn_before_equal_rows_are_merged():
     assert sample.task.weights.sum() == 3_000
 
 
-class StopAfter:
+class StopAfter(SilentCallback):
     """A callback that stops after some widths."""
 
     def __init__(self, widths):
         self.widths, self.scores = widths, []
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
 
     def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
         if context.parent is None:

@@ -22,7 +22,7 @@ from adatron.operators import MANY_ROWS
 __all__ = ["check_labels", "check_predict_X", "check_sample_weight", "check_targets", "check_training_X"]
 
 _LARGEST_TARGET = 1e100  # beyond, squares of sums of targets overflow
-_FEW_CLASSES = 20
+_FEW_CLASSES = 20  # up to which nobody could mean a regression
 _UNEQUAL = 1e10  # ratio of the widths of two columns from which float64 all but loses the narrow one
 
 

@@ -31,9 +31,7 @@ from adatron.solving import DualSolution, Run
 
 __all__ = ["SupportVectorMachine", "bounds_from"]
 
-_EXACT_BELOW = (
-    1e-4  # tol below which the optimum itself is looked for, so that there is nothing more to aim at
-)
+_EXACT_BELOW = 1e-4  # tol below which the optimum itself is looked for: there is nothing more to aim at
 _WHOLE_MATRIX = ("m3", "multiplicative", "munk", "rho")  # solvers that only multiply by it
 
 

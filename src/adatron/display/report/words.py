@@ -122,7 +122,7 @@ def choice_words(machine: Any) -> str:
 
 def _what_was_tried(machine: Any, n: int) -> str:
     if "C" in machine.path_.columns:
-        return "widths, some of them with several C, were"
+        return f"machines of {len(set(machine.path_['sigma'].tolist()))} widths were"
     return "widths were" if n > 1 else "width was"
 
 

@@ -87,6 +87,7 @@ class PenaltySearch:
     after_trial: Callable[[], None]
     trials: dict[tuple[int, int], Trial] = field(default_factory=dict)
     is_over: bool = False
+    _last: tuple[float, Any] = field(default=(np.nan, None), init=False)  # γ and its kernel matrix
 
     def run(self, octave: int, rival: float) -> Trial | None:
         """The best trial, from the width of another model on whose criterion is `rival`; None without any."""
@@ -158,8 +159,10 @@ class PenaltySearch:
         return Trial(octave, power, gamma, float(error), float(criterion), alpha, decisions, epochs, seconds)
 
     def _gram(self, gamma: float) -> Any:
-        gram = self.gram_of(gamma)
-        return gram if gram.m > _IN_DOUBLE else DenseGram(gram.block(slice(0, gram.m)))
+        if self._last[0] != gamma:
+            gram = self.gram_of(gamma)
+            self._last = gamma, gram if gram.m > _IN_DOUBLE else DenseGram(gram.block(slice(0, gram.m)))
+        return self._last[1]
 
     def _runs(self, gram: Any, octave: int, power: int) -> Iterator[Run]:
         """One for each fold and class."""
