@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
@@ -302,3 +303,32 @@ def test_without_matplotlib(run, monkeypatch):
     explicit = run("fit", "pima", "--report", "x.html")
     assert explicit.exit_code == 1
     assert "--report needs matplotlib" in explicit.stderr
+
+
+def test_the_model_file_matches_the_columns_of_data_frames_by_name(run):
+    """Labels keep their type, and missing text is imputed, in Python as on the command line."""
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"a": rng.normal(size=300), "b": rng.normal(size=300)})
+    frame["c"] = rng.choice(["x", "y", "z"], 300)
+    frame["label"] = ((frame["a"] > 0.0) & (frame["c"] != "x")).astype(int) + 1
+    frame.loc[::7, "c"], frame.loc[::11, "b"] = None, np.nan
+    frame.to_csv("t.csv", index=False)
+    assert run("fit", "t.csv", "--impute", "--no-report").exit_code == 0
+    model, X, y = load_model("model.adatron"), frame.drop(columns="label"), frame["label"]
+    assert model.classes_.tolist() == [1, 2]
+    assert model.score(X, y) > 0.85
+    assert model.score(X[["c", "b", "a"]], y) == model.score(X, y)
+    with pytest.raises(ValueError, match="c"):
+        model.predict(X[["a", "b"]])
+    told_by_command = run("predict", "model.adatron", "t.csv").stdout.split()[1:]
+    assert told_by_command == [str(label) for label in model.predict(X)]
+
+
+@pytest.mark.parametrize("labels", [("1", "0"), ("0.5", "-1.5"), ("01", "02"), ("no", "yes")])
+def test_labels_keep_their_type_unless_that_would_change_their_spelling(run, labels):
+    rows = [f"{i % 7 - 3},{i % 5},{labels[i % 7 < 3]}" for i in range(60)]
+    Path("t.csv").write_text("\n".join(["a,b,class", *rows]))
+    assert run("fit", "t.csv", "--model", "svc", "--no-report").exit_code == 0
+    classes = load_model("model.adatron").classes_
+    assert sorted(str(label) for label in classes) == sorted(labels)
+    assert classes.dtype.kind == {"1": "i", "0.5": "U", "01": "U", "no": "U"}[labels[0]]

@@ -203,7 +203,7 @@ def test_sparse_and_precomputed_and_callable_are_the_same_model(bias):
         np.testing.assert_allclose(other, dense, atol=1e-7)
     linear = direct(kernel="linear", **common).fit(X, y)
     stored = direct(kernel="linear", **common).fit(sparse.csr_array(X), y)
-    np.testing.assert_allclose(stored.coef_, linear.coef_, atol=1e-7)
+    np.testing.assert_allclose(stored.coef_.toarray(), linear.coef_, atol=1e-7)
     np.testing.assert_allclose(stored.intercept_, linear.intercept_, atol=1e-7)
 
 

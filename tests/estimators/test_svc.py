@@ -278,7 +278,7 @@ def test_nothing_of_an_earlier_fit_is_left(sonar):
     for _ in model.iter_fit(X, 1 - y):
         pass
     assert not hasattr(model, "kernel_error_")
-    with pytest.raises(NotFittedError, match="after iter_fit"):
+    with pytest.raises(NotFittedError, match="by iter_fit"):
         model.predict_proba(X)
 
 

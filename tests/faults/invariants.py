@@ -20,6 +20,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from adatron.estimators.expansion import dense_coef
+
 __all__ = [
     "blobs",
     "check_model",
@@ -134,8 +136,9 @@ def _problems(model, y, weights):
     codes = np.searchsorted(model.classes_, y)
     upper = model.C * (weights * model.class_weight_[codes])
     taking_part = weights * model.class_weight_[codes] > 0.0
-    coefficients = np.zeros((len(model.dual_coef_), len(y)))
-    coefficients[:, model.support_] = model.dual_coef_
+    dual_coef = dense_coef(model)
+    coefficients = np.zeros((len(dual_coef), len(y)))
+    coefficients[:, model.support_] = dual_coef
     n_classes = len(model.classes_)
     if n_classes == 2 or model.multi_class == "ovr":
         positives = [1] if n_classes == 2 else range(n_classes)

@@ -819,10 +819,11 @@ def test_D39_class_with_one_member(multi_class):
     y[7] = 9
     model = SVC(multi_class=multi_class).fit(X, y)
     check_model(model, X, y)
-    calibrated = SVC(multi_class=multi_class, probability=True)
-    with pytest.raises(ValueError, match=r"probability=True needs at least two rows of each class"):
-        calibrated.fit(X, y)
-    assert_unfitted(calibrated)
+    calibrated = SVC(multi_class=multi_class, probability=True).fit(X, y)
+    check_model(calibrated, X, y)
+    probabilities = calibrated.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert probabilities[np.arange(len(y)) != 7, 2].mean() < 0.1
 
 
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adatron.io import Limits
+from adatron.io import Limits, read_table
 from adatron.io.readers.cells import MISSING_MARKERS
 from tests.io.reading import PLACE, fault, outcome, read
 
@@ -348,3 +348,11 @@ def test_many_columns_with_missing_values_take_one_more_pass():
     missing = read(text, impute=True).missing
     assert process_time() - began < 5.0
     assert missing == {f"x{i}": f"t.csv:{i + 2}:{2 * i + 1}" for i in range(500)}
+
+
+def test_quoted_line_breaks_at_the_end_of_the_sample_that_tells_the_delimiter():
+    text = "size,b,c\n" + "".join(f'{i},p,"hi, 0\nsecond {i}"\n' for i in range(120))
+    table = read_table(io.StringIO(text))
+    assert table.columns == ["size", "b", "c"]
+    assert table.column("size").tolist() == list(range(120))
+    assert table.column("c")[119] == "hi, 0\nsecond 119"

@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_diabetes
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GroupKFold
 from sklearn.svm import SVR as ReferenceSVR
+from tests.silent_callback import SilentCallback
 
 from adatron import AutoSVR
 from adatron.display import KernelPathDisplay
+from adatron.selection.auto import auto_svr
+from adatron.solving import Status
 
 
 def waves(m=150, noise=0.1, seed=0):
@@ -97,3 +100,41 @@ def test_bad_parameters(parameters):
     X, y = waves(30)
     with pytest.raises(ValueError, match=next(iter(parameters))):
         AutoSVR(**parameters).fit(X, y)
+
+
+class Interrupt(SilentCallback):
+    """Ctrl-C after so many widths."""
+
+    def __init__(self, after):
+        self.left = after
+
+    def on_fit_task_end(self, estimator, context):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("widths", [1, 3])
+def test_ctrl_c_keeps_the_best_model_so_far(widths):
+    X, y = load_diabetes(return_X_y=True)
+    model = AutoSVR().set_callbacks(Interrupt(widths))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ is Status.STOPPED
+    assert not model.converged_
+    assert len(model.path_) == widths
+    assert model.score(X, y) > 0.3
+
+
+def test_ctrl_c_before_any_width_leaves_nothing(monkeypatch):
+    X, y = load_diabetes(return_X_y=True)
+    model = AutoSVR().fit(X[:50], y[:50])
+
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(auto_svr, "whole_matrix", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)

@@ -42,11 +42,13 @@ class Rows:
 
     @property
     def labels(self) -> np.ndarray:
-        """The target as it was spelled."""
+        """The target as classes: text, or whole numbers where these print as they were spelled."""
         assert self.target is not None
         if self.target.dtype.kind != "f":
             return self.target.astype(str)
-        return np.array([self.spelling.get(value) or f"{value:g}" for value in self.target.tolist()])
+        spelled = np.array([self.spelling.get(value) or f"{value:g}" for value in self.target.tolist()])
+        whole = self.target.astype(np.int64)
+        return whole if np.array_equal(whole.astype(str), spelled) else spelled
 
 
 def load_rows(name: str, *, has_target: bool, target: str | None = None, **options: Any) -> Rows:

@@ -64,6 +64,7 @@ def _write(
 ) -> Exception | None:  # fmt: skip
     """Write the files; the error that this ended in, which must not hide how the fit went."""
     from adatron.io import save_model
+    from adatron.io.readers.encoding import with_column_names
 
     about = {
         "columns": rows.columns,
@@ -77,7 +78,7 @@ def _write(
     model_file = paths["model_file"]
     assert model_file is not None
     try:
-        save_model(outcome.model, model_file, about=about)
+        save_model(with_column_names(outcome.model, rows.columns), model_file, about=about)
         summary["model_file"] = str(model_file)
         summary["report"] = _report(rows, parts, outcome, summary, paths["report"])
     except Exception as error:

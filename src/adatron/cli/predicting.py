@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,9 +38,11 @@ def predictions(file: str, data: str, *, proba: bool, **options: Any) -> dict[st
     fitted = _fitted(file)
     _check_able(fitted, proba=proba)
     X = _rows(fitted, data, options)
-    columns = {"prediction": fitted.model.predict(X).tolist()}
-    if proba:
-        values = fitted.model.predict_proba(X)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # they have been matched
+        columns = {"prediction": fitted.model.predict(X).tolist()}
+        values = fitted.model.predict_proba(X) if proba else None
+    if values is not None:
         names = [f"probability of {name}" for name in fitted.machine.classes_]
         columns |= {name: values[:, i].tolist() for i, name in enumerate(names)}
     return columns

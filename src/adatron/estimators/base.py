@@ -30,7 +30,14 @@ from adatron.solving import (
 )
 from adatron.threads import one_blas_thread
 
-__all__ = ["DEFAULT_MAX_ITER", "FitPlan", "KernelMachine", "summary_attributes", "unfitted_on_error"]
+__all__ = [
+    "DEFAULT_MAX_ITER",
+    "FitPlan",
+    "KernelMachine",
+    "forget_fit",
+    "summary_attributes",
+    "unfitted_on_error",
+]
 
 DEFAULT_MAX_ITER = 100_000
 _FITTED_IN_PRIVATE = (
@@ -224,9 +231,14 @@ def unfitted_on_error(estimator: Any, errors: type[BaseException] = Exception) -
     try:
         yield
     except errors:
-        for name in _fitted_names(estimator):
-            del estimator.__dict__[name]
+        forget_fit(estimator)
         raise
+
+
+def forget_fit(estimator: Any) -> None:
+    """Remove what an earlier fit has set."""
+    for name in _fitted_names(estimator):
+        del estimator.__dict__[name]
 
 
 def _fitted_names(estimator: Any) -> list[str]:

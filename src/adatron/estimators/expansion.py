@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,6 +20,8 @@ from adatron.solving import is_single
 
 __all__ = [
     "ExpansionClassifier",
+    "coef_beside",
+    "dense_coef",
     "expansion_attributes",
     "landmark_attributes",
     "landmark_rows",
@@ -37,9 +40,9 @@ class ExpansionClassifier(ClassifierMixin, KernelMachine):
             return self._expand(X, self._landmarks, self._landmark_coef) + self.intercept_
         vectors = self.support_ if isinstance(self._kernel, Precomputed) else self.support_vectors_
         if not self._layout.is_pairwise:
-            return self._expand(X, vectors, self.dual_coef_.T) + self.intercept_
+            return self._expand(X, vectors, dense_coef(self).T) + self.intercept_
         classes = np.concatenate([[0], np.cumsum(self.n_support_)])
-        parts = self._expand(X, vectors, self.dual_coef_.T, groups=classes)
+        parts = self._expand(X, vectors, dense_coef(self).T, groups=classes)
         return self._layout.of_pairs(parts) + self.intercept_
 
     def _expansion(self) -> tuple[Any, np.ndarray]:
@@ -47,7 +50,7 @@ class ExpansionClassifier(ClassifierMixin, KernelMachine):
         if self._landmark_coef is not None:
             return self._landmarks, self._landmark_coef
         vectors = self.support_ if isinstance(self._kernel, Precomputed) else self.support_vectors_
-        return vectors, self._layout.to_coefficients(self.dual_coef_, self.n_support_)
+        return vectors, self._layout.to_coefficients(dense_coef(self), self.n_support_)
 
     @lazy_on_dask
     def decision_function(self, X: Any) -> np.ndarray:
@@ -94,6 +97,16 @@ class ExpansionClassifier(ClassifierMixin, KernelMachine):
         return tags
 
 
+def coef_beside(vectors: Any, dual_coef: np.ndarray) -> Any:
+    """``dual_coef_`` as scikit-learn has it: sparse where the support vectors are."""
+    return sparse.csr_array(dual_coef) if sparse.issparse(vectors) else dual_coef
+
+
+def dense_coef(model: Any) -> np.ndarray:
+    """``dual_coef_`` of a fitted model as an ndarray."""
+    return model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
+
+
 def expansion_attributes(
     plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray, constant: float = 0.0
 ) -> dict[str, Any]:
@@ -106,13 +119,14 @@ def expansion_attributes(
     codes = data.codes
     support = np.flatnonzero(np.any(coefficients != 0.0, axis=1))
     support = support[np.argsort(codes[support], kind="stable")]
-    attributes = {
+    attributes = support_attributes(plan, support, coefficients, intercept, constant)
+    dual_coef = layout.to_dual_coef(coefficients[support], codes[support])
+    return attributes | {
         "classes_": data.classes,
         "n_support_": np.bincount(codes[support], minlength=len(data.classes)).astype(np.int32),
-        "dual_coef_": layout.to_dual_coef(coefficients[support], codes[support]),
+        "dual_coef_": coef_beside(attributes["support_vectors_"], dual_coef),
         "_layout": layout,
     }
-    return attributes | support_attributes(plan, support, coefficients, intercept, constant)
 
 
 def landmark_attributes(
@@ -124,13 +138,14 @@ def landmark_attributes(
     codes = data.codes[gram.landmarks]
     order = np.argsort(codes, kind="stable")
     places = gram.landmarks[order]
+    vectors = _in_double(data.X[places])
     return {
         "classes_": data.classes,
         "shape_fit_": data.shape,
         "n_support_": np.bincount(codes, minlength=len(data.classes)).astype(np.int32),
         "support_": data.rows[places].astype(np.int32),
-        "support_vectors_": _in_double(data.X[places]),
-        "dual_coef_": np.ascontiguousarray(expanded[order].T),
+        "support_vectors_": vectors,
+        "dual_coef_": coef_beside(vectors, np.ascontiguousarray(expanded[order].T)),
         "intercept_": intercept + constant * expanded.sum(axis=0),
         "kernel_error_": gram.trace_error,
         "_kernel": plan.kernel,
@@ -141,8 +156,8 @@ def landmark_attributes(
 
 
 def _in_double(X: Any) -> Any:
-    """Rows as every model has them, dense or sparse."""
-    return X.astype(np.float64, copy=False)
+    """Rows as every model has them, dense or sparse; objects of a kernel function stay as they are."""
+    return X if X.dtype.kind == "O" else X.astype(np.float64, copy=False)
 
 
 def support_attributes(

@@ -46,7 +46,10 @@ def held_out_decisions(
         decisions = np.vstack(list(_direct(plan, solutions[0], folds)))  # fold after fold
         return decisions[np.argsort(np.argsort(folds, kind="stable"))]
     parts = [rows for rows, _ in layout.pair_rows(data.codes)] if layout.is_pairwise else [np.arange(m)]
-    runs = [_without_folds(run, solutions, folds[rows]) for run, rows in zip(plan.runs, parts, strict=True)]
+    runs = [
+        _without_folds(run, solutions, folds[rows], n_folds)
+        for run, rows in zip(plan.runs, parts, strict=True)
+    ]
     _solve(plan, runs)
     decisions = np.empty((m, len(solutions)))
     found = [run.snapshot() for run in runs]
@@ -59,6 +62,11 @@ def held_out_decisions(
                 coefficients[rows, run.first + b] = run.problem.y[:, b] * solution.alpha
                 bias[run.first + b] = solution.bias
         decisions[held] = _outputs(plan, held, coefficients) + bias
+        for run, rows in zip(plan.runs, parts, strict=True):
+            for b in range(run.problem.n_columns):
+                left = np.unique(run.problem.y[folds[rows] != fold, b])
+                if len(left) < 2:  # without a class to train on the other is the decision, as in LIBSVM
+                    decisions[held, run.first + b] = left.sum()
     return decisions
 
 
@@ -84,11 +92,13 @@ def _direct(plan: FitPlan, solution: DualSolution, folds: np.ndarray) -> Iterato
         yield _outputs(plan, held, coefficients) + plan.extras["constant"] * of_classes.sum(axis=0)
 
 
-def _without_folds(run: Run, solutions: list[DualSolution], folds: np.ndarray) -> Run:
+def _without_folds(run: Run, solutions: list[DualSolution], folds: np.ndarray, n_folds: int) -> Run:
     """The problems of a run once for each fold, without the rows of that fold."""
-    old, n_folds = run.problem, int(folds.max()) + 1
+    old = run.problem
     y, p = np.tile(old.y, (1, n_folds)), np.tile(old.p, (1, n_folds))
     upper = np.hstack([np.where((folds == fold)[:, None], 0.0, old.upper) for fold in range(n_folds)])
+    lacks_a_class = np.abs(np.sum(np.where(upper > 0.0, y, 0.0), axis=0)) == np.sum(upper > 0.0, axis=0)
+    upper = np.where(lacks_a_class, np.tile(old.upper, (1, n_folds)), upper)  # any problem will do
     problem = DualProblem(old.gram, y, p, upper, old.equality)
     own = solutions[run.first : run.first + old.n_columns]
     alpha = np.minimum(np.tile(np.column_stack([s.alpha for s in own]), (1, n_folds)), upper)

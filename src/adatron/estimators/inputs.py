@@ -17,6 +17,7 @@ from adatron.compiled import compiled
 from adatron.estimators.dask_input import dask_rows, is_dask, on_client
 from adatron.estimators.kernel_choice import is_precomputed
 from adatron.exceptions import AdatronWarning
+from adatron.kernels import CallableKernel, Kernel
 from adatron.operators import MANY_ROWS
 
 __all__ = ["check_labels", "check_predict_X", "check_sample_weight", "check_targets", "check_training_X"]
@@ -30,6 +31,8 @@ def check_training_X(estimator: Any, X: Any) -> Any:
     """Validated training data; sets ``n_features_in_`` and ``feature_names_in_``."""
     if is_dask(X):
         X, low, high = dask_rows(estimator, X)
+    elif (objects := _objects(estimator, X)) is not None:
+        return objects
     else:
         X = _checked(estimator, X, reset=True, ensure_min_samples=1)
         low, high = _column_ranges(X)
@@ -45,7 +48,28 @@ def check_predict_X(estimator: Any, X: Any) -> Any:
     kernel = getattr(estimator, "kernel", "rbf")
     if is_precomputed(kernel):
         _check_kernel_columns(X, estimator.n_features_in_)
+    if (objects := _objects(estimator, X)) is not None:
+        return objects
     return _checked(estimator, X, reset=False, ensure_min_samples=0)
+
+
+def _objects(estimator: Any, X: Any) -> np.ndarray | None:
+    """What only a kernel function can compare, such as text, as an array of objects; None for numbers."""
+    kernel = getattr(estimator, "kernel", "rbf")
+    is_function = isinstance(kernel, CallableKernel) or (callable(kernel) and not isinstance(kernel, Kernel))
+    if not is_function or sparse.issparse(X):
+        return None
+    try:
+        rows = np.asarray(X)
+    except ValueError:  # sequences of unequal lengths
+        rows = np.empty(0, dtype=object)
+    if rows.dtype.kind not in "OUSTmM" or _first_unconvertible(np.atleast_2d(rows)) is None:
+        return None
+    if rows.ndim == 2:
+        return rows.astype(object)
+    objects = np.empty(len(X), dtype=object)
+    objects[:] = list(X)
+    return objects
 
 
 def _checked(estimator: Any, X: Any, *, reset: bool, ensure_min_samples: int) -> Any:
@@ -310,6 +334,8 @@ def check_sample_weight(sample_weight: Any, m: int) -> np.ndarray:
         raise ValueError(f"sample_weight must be numbers: {error}") from error
     if weights.shape != (m,):
         raise ValueError(f"sample_weight must have shape ({m},), got {weights.shape}")
+    if np.isfinite(weights).all() and not (weights > 0.0).any():
+        raise ValueError("Invalid input - all samples have zero or negative weights. Some must have more.")
     for bad, what in ((~np.isfinite(weights), "NaN or infinite"), (weights < 0.0, "negative")):
         if bad.any():
             i = int(bad.argmax())

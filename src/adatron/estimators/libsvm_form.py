@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from adatron.estimators.expansion import dense_coef
 from adatron.kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 
 __all__ = ["LibsvmForm", "libsvm_form"]
@@ -47,7 +48,7 @@ def libsvm_form(machine: Any) -> LibsvmForm:
             "train SVC with multi_class='ovo'",
         )
     parts: dict[str, Any] = {"support": machine.support_, "vectors": machine.support_vectors_}
-    parts |= {"dual_coef": machine.dual_coef_, "n_support": machine.n_support_}
+    parts |= {"dual_coef": dense_coef(machine), "n_support": machine.n_support_}
     if machine._landmark_coef is not None:
         parts = _of_landmarks(machine)
     return LibsvmForm(_kernel_parameters(machine), intercept=machine.intercept_, **parts)

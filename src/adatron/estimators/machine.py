@@ -99,13 +99,23 @@ class SupportVectorMachine(KernelMachine):
         return {"_alphas": [_alphas(run, solutions) for run in plan.runs]} if self.warm_start else {}
 
     @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the features, one row per problem; linear kernel only."""
+    def coef_(self) -> Any:
+        """Weights of the features, one row per problem; linear kernel only. Sparse after a sparse fit."""
         if not isinstance(getattr(self, "_kernel", None), Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
         vectors, coefficients = self._expansion()
         weights = coefficients.T @ vectors
-        return weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+        if sparse.issparse(vectors):
+            weights = sparse.csr_array(weights)
+            weights.data.flags.writeable = False
+        else:
+            weights.flags.writeable = False  # a change of it would not change the model
+        return weights
+
+    @property
+    def _gamma(self) -> float:
+        """What ``gamma`` amounts to, under scikit-learn's name; 0 for kernels without one."""
+        return float(getattr(self._kernel, "gamma", 0.0))
 
     def to_sklearn(self) -> Any:
         """The fitted machine of `sklearn.svm` that predicts the same.

@@ -114,22 +114,24 @@ class Layout:
         """Index of the winning class from the decisions of all problems."""
         if self.is_binary:
             return (decisions[:, 0] > 0.0).astype(int)
-        return (self._votes(decisions) if self.is_pairwise else decisions).argmax(axis=1)
+        return (self._votes(decisions > 0.0) if self.is_pairwise else decisions).argmax(axis=1)
 
     def one_per_class(self, decisions: np.ndarray) -> np.ndarray:
-        """Decisions (n, n_classes): votes, with the summed confidences as tie-breaker."""
+        """Decisions (n, n_classes): votes, with the summed confidences as tie-breaker.
+
+        A decision of exactly 0 counts for the first class of the pair here and for the second one in
+        `vote`, as in scikit-learn."""
         if not self.is_pairwise:
             return decisions
         confidence = np.zeros((len(decisions), self.n_classes))
         for problem, (i, j) in enumerate(self.pairs):
             confidence[:, i] += decisions[:, problem]
             confidence[:, j] -= decisions[:, problem]
-        return self._votes(decisions) + confidence / (3.0 * (np.abs(confidence) + 1.0))
+        return self._votes(decisions >= 0.0) + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
-    def _votes(self, decisions: np.ndarray) -> np.ndarray:
-        votes = np.zeros((len(decisions), self.n_classes))
+    def _votes(self, first_wins: np.ndarray) -> np.ndarray:
+        votes = np.zeros((len(first_wins), self.n_classes))
         for problem, (i, j) in enumerate(self.pairs):
-            won = decisions[:, problem] > 0.0
-            votes[:, i] += won
-            votes[:, j] += ~won
+            votes[:, i] += first_wins[:, problem]
+            votes[:, j] += ~first_wins[:, problem]
         return votes

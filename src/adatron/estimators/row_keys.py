@@ -17,6 +17,8 @@ def row_bytes(X: Any, i: int) -> bytes:
         part = slice(X.indptr[i], X.indptr[i + 1])
         stored = X.data[part] != 0.0
         return X.indices[part][stored].tobytes() + b"|" + X.data[part][stored].tobytes()
+    if X.dtype.kind == "O":
+        return repr(X[i]).encode()
     return (X[i] + 0.0).tobytes()  # −0.0 becomes 0.0
 
 

@@ -11,7 +11,7 @@ from adatron.exceptions import InfeasibleError
 from adatron.operators import by_rows, is_distributed
 from adatron.solving import DualSolution, Status
 
-__all__ = ["check_coincident", "check_separable"]
+__all__ = ["check_coincident", "check_one_tube", "check_separable"]
 
 
 def check_coincident(X: Any, codes: np.ndarray, rows: np.ndarray, classes: np.ndarray) -> None:
@@ -29,6 +29,21 @@ def check_coincident(X: Any, codes: np.ndarray, rows: np.ndarray, classes: np.nd
             raise InfeasibleError(
                 f"the classes are not separable with any kernel: rows {rows[j]} and {rows[i]} of X coincide "
                 f"but are labelled {labels[codes[j]]!r} and {labels[codes[i]]!r}; set C < inf"
+            )
+
+
+def check_one_tube(X: Any, targets: np.ndarray, rows: np.ndarray, epsilon: float) -> None:
+    """Refuse equal rows whose targets do not fit into one tube: no function passes within epsilon of both."""
+    ends: dict[bytes, tuple[int, int]] = {}  # the rows of the least and the greatest target
+    for i in range(X.shape[0]):
+        low, high = ends.setdefault(key := row_bytes(X, i), (i, i))
+        low, high = min(low, i, key=targets.__getitem__), max(high, i, key=targets.__getitem__)
+        ends[key] = low, high
+        if targets[high] - targets[low] > 2.0 * epsilon:
+            raise InfeasibleError(
+                f"no function stays within epsilon={epsilon:g} of all targets, as C=inf asks for: rows "
+                f"{rows[low]} and {rows[high]} of X coincide but have the targets {targets[low]:g} and "
+                f"{targets[high]:g}; set C < inf or a larger epsilon"
             )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan, summary_attributes
-from adatron.estimators.expansion import support_attributes
+from adatron.estimators.expansion import coef_beside, dense_coef, support_attributes
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.kernel_choice import is_precomputed
 from adatron.estimators.machine import SupportVectorMachine
@@ -62,7 +62,7 @@ class SingleExpansion(SupportVectorMachine):
         attributes = support_attributes(plan, support, coefficients[:, None], intercept)
         attributes |= self._kept_for_warm_start(plan, solutions) | summary_attributes(solutions)
         return attributes | {
-            "dual_coef_": coefficients[None, support],
+            "dual_coef_": coef_beside(attributes["support_vectors_"], coefficients[None, support]),
             "n_support_": np.array([len(support)], dtype=np.int32),
             "n_iter_": solution.n_iter,
             "bias_interval_": scale * np.array([solution.bias_interval]) + shift,
@@ -78,7 +78,7 @@ class SingleExpansion(SupportVectorMachine):
         if self._landmark_coef is not None:
             return self._landmarks, self._landmark_coef
         vectors = self.support_ if isinstance(self._kernel, Precomputed) else self.support_vectors_
-        return vectors, self.dual_coef_.T
+        return vectors, dense_coef(self).T
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

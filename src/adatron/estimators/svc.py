@@ -40,6 +40,13 @@ _MANY_PROBLEMS = 6  # from which training two at a time is worth the threads
 _FOLDS = 5  # from whose held-out decision values probabilities are calibrated
 
 
+def _has_probabilities(model: SVC) -> bool:
+    """For `available_if`, which shows the reason why a method is missing."""
+    if not model.probability:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
+
+
 class SVC(ExpansionClassifier, SupportVectorMachine):
     """Support vector classification with a certificate.
 
@@ -382,7 +389,7 @@ default="auto"
             return self._layout.one_per_class(decisions).argmax(axis=1)
         return self._layout.vote(decisions)
 
-    @available_if(lambda self: self.probability)
+    @available_if(_has_probabilities)
     @lazy_on_dask
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class; needs ``probability=True``.
@@ -397,11 +404,14 @@ default="auto"
         """
         check_is_fitted(self)
         if not hasattr(self, "_probabilities"):
-            raise NotFittedError("there are no probabilities after iter_fit or an interrupted fit; call fit")
+            raise NotFittedError(
+                "predict_proba is not available when fitted with probability=False, by iter_fit or by a fit "
+                "that was interrupted; call fit with probability=True"
+            )
         decisions = self._decisions(X)
         return agreeing(self._probabilities(decisions), self._winners(decisions))
 
-    @available_if(lambda self: self.probability)
+    @available_if(_has_probabilities)
     @lazy_on_dask
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithm of `predict_proba`.
@@ -423,10 +433,8 @@ default="auto"
             return
         data, layout = plan.extras["data"], plan.extras["layout"]
         smallest = int(np.bincount(data.codes).min())
-        if smallest < 2:
-            raise ValueError("probability=True needs at least two rows of each class, to hold one out")
         state = as_random_state(0 if self.random_state is None else self.random_state)
-        decisions = held_out_decisions(plan, plan.solutions(), min(_FOLDS, smallest), state)
+        decisions = held_out_decisions(plan, plan.solutions(), max(2, min(_FOLDS, smallest)), state)
         kind = PairProbabilities if layout.is_pairwise else ClassProbabilities
         self._probabilities = kind.from_held_out(decisions, data.codes, data.weights)
 

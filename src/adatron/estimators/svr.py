@@ -11,17 +11,21 @@ from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan
 from adatron.estimators.dask_predict import lazy_on_dask
+from adatron.estimators.kernel_choice import is_precomputed
 from adatron.estimators.machine import bounds_from
 from adatron.estimators.parameters import check_finite_number, check_number
+from adatron.estimators.separability import check_one_tube
 from adatron.estimators.single import SingleExpansion
 from adatron.estimators.training_data import WeightedRows, weighted_rows
-from adatron.operators import GramOperator
+from adatron.exceptions import InfeasibleError
+from adatron.operators import GramOperator, is_distributed
 from adatron.problems import DualProblem, regression
 from adatron.solving import DualSolution, EpochRecord
 
 __all__ = ["SVR"]
 
 _LARGEST_BOUND = 1e50  # in units of the kernel
+_AS_GOOD_AS_INFINITE = 1e6  # bound on multipliers for C=inf, in units of the targets over the kernel
 
 
 class SVR(RegressorMixin, SingleExpansion):
@@ -33,7 +37,8 @@ class SVR(RegressorMixin, SingleExpansion):
     Parameters
     ----------
     C : float, default=1.0
-        Bound on the multipliers: the price of a target one unit outside of the tube.
+        Bound on the multipliers: the price of a target one unit outside of the tube; ``float("inf")``
+        allows none outside, and is an `InfeasibleError` where no function of the kernel can do that.
     epsilon : float, default=0.1
         Half the width of the tube within which errors cost nothing.
     kernel : {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}, Kernel or callable, \
@@ -208,7 +213,7 @@ default="rbf"
         return self._outputs(X)
 
     def _check_parameters(self) -> None:
-        check_number("C", self.C, allowed="a finite number > 0; a tube without slack is C=1e6 or so")
+        check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a tube without slack)")
         if check_finite_number("epsilon", self.epsilon) < 0.0:
             raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}; use 0 for no tube")
 
@@ -216,12 +221,19 @@ default="rbf"
         return weighted_rows(self, X, y, sample_weight, has_targets=True)
 
     def _problem(self, gram: GramOperator, data: WeightedRows) -> DualProblem:
-        upper = bounds_from(self.C, data.weights)
+        targets = data.targets - self._centre(data)
+        if np.isinf(self.C):
+            if not is_precomputed(self.kernel) and not is_distributed(data.X):
+                check_one_tube(data.X, data.targets, data.rows, float(self.epsilon))
+            # a bound that no multiplier reaches is as good as none; _attributes looks whether any did
+            largest = max(float(np.abs(targets).max()), float(self.epsilon), 1e-300)
+            upper = np.full(len(targets), _AS_GOOD_AS_INFINITE * largest / gram.diagonal().max())
+        else:
+            upper = bounds_from(self.C, data.weights)
         if upper.max() * gram.diagonal().max() > _LARGEST_BOUND:
             raise ValueError(
                 f"C={self.C!r} times the kernel exceeds {_LARGEST_BOUND:g}; use C=1e6 or so, or scale X"
             )
-        targets = data.targets - self._centre(data)
         return regression(gram, targets, upper, epsilon=float(self.epsilon), bias=bool(self.fit_intercept))
 
     def _centre(self, data: WeightedRows) -> float:
@@ -231,5 +243,19 @@ default="rbf"
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         above, below = solutions[0].alpha.reshape(2, -1)
         data: WeightedRows = plan.extras["data"]
+        if np.isinf(self.C):
+            _check_tube(solutions[0], plan.runs[0].problem.upper[:, 0], data)
         attributes = self._expanded(plan, solutions, above - below, shift=self._centre(data))
         return attributes | {"_bound": float(self.C * data.weights.max())}
+
+
+def _check_tube(solution: DualSolution, upper: np.ndarray, data: WeightedRows) -> None:
+    """Raise when targets are farther than epsilon from any function of the kernel."""
+    stuck = np.flatnonzero((solution.alpha >= upper) & (upper > 0.0)) % len(data.rows)
+    if len(stuck):
+        rows = ", ".join(str(row) for row in sorted(set(data.rows[stuck].tolist()))[:5])
+        raise InfeasibleError(
+            "no function of this kernel stays within epsilon of all targets, as C=inf asks for; the rows "
+            f"that it misses are {rows}{', …' if len(stuck) > 5 else ''}. Set C < inf, a larger epsilon or a "
+            "narrower kernel"
+        )

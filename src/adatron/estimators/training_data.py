@@ -29,7 +29,7 @@ class TrainingData:
     sample_weight: np.ndarray  # as the user gave it
     weights: np.ndarray  # sample weight times class weight
     class_weight: np.ndarray
-    shape: tuple[int, int]  # of the user's X
+    shape: tuple[int, ...]  # of the user's X
     weight_scale: float = 1.0  # by which weights were multiplied
 
     def with_moderate_weights(self) -> TrainingData:
@@ -57,7 +57,7 @@ def classification_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> T
     weights = given * class_weight[codes]
     rows = np.flatnonzero(weights > 0.0)
     _check_no_class_vanished(codes[rows], classes)
-    shape = (X.shape[0], X.shape[1])
+    shape = tuple(X.shape)
     X = _taking_part(estimator, X, rows)
     return TrainingData(X, rows, codes[rows], classes, given[rows], weights[rows], class_weight, shape)
 
@@ -70,7 +70,7 @@ class WeightedRows:
     rows: np.ndarray  # of the user's X
     targets: np.ndarray  # empty where there are none
     weights: np.ndarray
-    shape: tuple[int, int]  # of the user's X
+    shape: tuple[int, ...]  # of the user's X
 
 
 def weighted_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, has_targets: bool) -> WeightedRows:
@@ -79,9 +79,7 @@ def weighted_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, has_tar
     targets = check_targets(X, y) if has_targets else np.zeros(X.shape[0])
     weights = check_sample_weight(sample_weight, X.shape[0])
     rows = np.flatnonzero(weights > 0.0)
-    if len(rows) == 0:
-        raise ValueError("every row has zero weight in sample_weight; some must have more")
-    shape = (X.shape[0], X.shape[1])
+    shape = tuple(X.shape)
     return WeightedRows(_taking_part(estimator, X, rows), rows, targets[rows], weights[rows], shape)
 
 

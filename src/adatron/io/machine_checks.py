@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adatron.estimators import SVR
+from adatron.estimators.expansion import dense_coef
 from adatron.estimators.multiclass import Layout
 from adatron.estimators.probabilities import ClassProbabilities, PairProbabilities
 from adatron.io.facts import Facts
@@ -61,7 +62,7 @@ def check_support(facts: Facts) -> None:
     n_vectors = 0 if stayed else len(support)
     facts.rows("support_vectors_", (0, 0) if is_precomputed else (n_vectors, n_features))
     intercept = facts.array("intercept_", (None,))
-    coefficients = facts.array("dual_coef_", (None, len(support)))
+    coefficients = facts.rows("dual_coef_", (None, len(support)))
     facts.require(intercept.dtype == coefficients.dtype == np.float64, "intercept_", "is not float64")
     if facts.get("_landmark_coef") is not None:
         landmarks = facts.array("_landmark_coef", (None, len(intercept)))
@@ -104,7 +105,7 @@ def check_bound(facts: Facts) -> None:
         facts.require(facts.attributes.get("C") == np.inf, "_bound", "is missing")
         return
     bound = facts.a("_bound", float)
-    largest = float(np.abs(facts.attributes["dual_coef_"]).max(initial=0.0))
+    largest = float(np.abs(dense_coef(facts.model)).max(initial=0.0))
     what = f"has a multiplier {largest:g}, above its bound C = {bound:g}"
     facts.require(largest <= bound * (1.0 + _ROUNDING), "dual_coef_", what)
 
@@ -118,7 +119,7 @@ def check_single(facts: Facts) -> None:
 def check_one_class(facts: Facts) -> None:
     offset = facts.array("offset_", (1,))
     facts.require(offset[0] == -facts.attributes["intercept_"][0], "offset_", "is not -intercept_")
-    facts.require((facts.attributes["dual_coef_"] >= 0.0).all(), "dual_coef_", "has negative multipliers")
+    facts.require((dense_coef(facts.model) >= 0.0).all(), "dual_coef_", "has negative multipliers")
 
 
 def check_summary(facts: Facts) -> None:

@@ -298,8 +298,8 @@ class CallableKernel(Kernel):
     Parameters
     ----------
     function : callable
-        Of two matrices of rows; returns an array with a row for each of the first, a column for each of
-        the second.
+        Of two matrices of rows, or two sequences of objects; returns an array or sparse matrix with a row
+        for each of the first, a column for each of the second.
 
     Attributes
     ----------
@@ -335,17 +335,22 @@ class CallableKernel(Kernel):
         return self._checked(values, expected)
 
     def _checked(self, values: Any, expected: tuple[int, int]) -> np.ndarray:
+        if sparse.issparse(values):
+            values = values.toarray()
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
-            kind = f"dtype {values.dtype}" if hasattr(values, "dtype") else type(values).__name__
+            kind = f"dtype {values.dtype}" if isinstance(values, np.ndarray) else type(values).__name__
             raise KernelError(
-                f"kernel function {self.name!r} must return a NumPy array of numbers, got {kind}"
+                f"kernel function {self.name!r} must return a NumPy array or a sparse matrix of numbers, "
+                f"got {kind}"
             )
         if values.shape != expected:
             raise KernelError(
                 f"kernel function {self.name!r} returned shape {values.shape}, expected {expected}: "
                 "one row for each row of its first argument, one column for each row of its second"
             )
-        array = np.array(values, dtype=np.float64)  # a copy: the function may use its array again
+        array = np.array(
+            values, dtype=np.float64, subok=False
+        )  # a copy: the function may use its array again
         if not np.isfinite(array).all():
             i, j = np.argwhere(~np.isfinite(array))[0]
             raise KernelError(

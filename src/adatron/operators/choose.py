@@ -99,7 +99,7 @@ def choose_rows(
     if (linear := _linear_or_checked(kernel, X)) is not None:
         return linear
     budget = _budget(cache_size) if bytes_at_most is None else bytes_at_most
-    if cache_size == "auto" and X.shape[1] <= _NARROW_ROWS:
+    if cache_size == "auto" and X.ndim == 2 and X.shape[1] <= _NARROW_ROWS:  # objects cost what they cost
         budget = min(budget, _NARROW_AT_MOST)
     if 8 * m * m <= min(budget, 8 * _LAZY_UP_TO**2):
         return Choice(LazyGram(kernel, X), f"lazy: the {m} × {m} kernel matrix takes up to {_mb(8 * m * m)}")
@@ -118,8 +118,10 @@ def _linear_or_checked(kernel: Kernel, X: Any) -> Choice | None:
     """The linear kernel of narrow data, of which the rows are a factor; rows that overflow are reported."""
     if product_form(kernel) is not None:
         _check_norms(X)
+    if not isinstance(kernel, Linear) or sparse.issparse(X):
+        return None
     m, d = X.shape
-    if not isinstance(kernel, Linear) or sparse.issparse(X) or d > m * _NARROW:
+    if d > m * _NARROW:
         return None
     return Choice(LinearGram(X), f"linear: the rows themselves, {m} × {d}, are a factor of the matrix")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -184,7 +185,7 @@ def by_rows(function: Callable[..., np.ndarray], X: Any, *values: Any) -> np.nda
     """``function(X, *values)``, which has one result for every row of `X` that depends on no other."""
     if isinstance(X, RowBlocks):
         return X.map_rows(function, *values)
-    return group_by_group(function, X, max(1, _VALUES_AT_ONCE // max(1, X.shape[1])), *values)
+    return group_by_group(function, X, max(1, _VALUES_AT_ONCE // max(1, prod(X.shape[1:]))), *values)
 
 
 def weighted_sum(

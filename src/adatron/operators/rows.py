@@ -172,7 +172,7 @@ class RowGram:
 
     @property
     def _is_cheap(self) -> bool:
-        return self.X.shape[1] <= _CHEAP and isinstance(self.tiles, DenseTiles)
+        return isinstance(self.tiles, DenseTiles) and self.X.shape[1] <= _CHEAP
 
     def _add_unkept(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
         """Tiles are added while they are in cache, and never written to memory."""

@@ -67,15 +67,20 @@ def detect_dialect(
 
 
 def _first_lines(text: bytes) -> bytes:
-    """A hundred lines, fewer if they are long, but not so few that nothing can be counted."""
+    """A hundred lines, fewer if they are long, but not so few that nothing can be counted.
+
+    The last one does not end within quotes: a cell that is cut there would spoil the count of all others.
+    """
     lines: list[bytes] = []
-    size = 0
+    size, is_quoted, n_whole = 0, False, 0
     for line in islice(BytesIO(text), _SAMPLE_LINES):
         lines.append(line)
         size += len(line)
+        is_quoted ^= line.count(b'"') % 2 == 1
+        n_whole = n_whole if is_quoted else len(lines)
         if size > _SAMPLE_BYTES and len(lines) >= _FEWEST_LINES:
             break
-    return b"".join(lines)
+    return b"".join(lines[: n_whole or len(lines)])
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from adatron.io.readers.matching import GENERATED_NAME
 from adatron.io.readers.table import DenseTable
 
 if TYPE_CHECKING:
     from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import Pipeline
 
-__all__ = ["encoder_for"]
+__all__ = ["encoder_for", "with_column_names"]
 
 
 def encoder_for(table: DenseTable, *, impute: bool = False, scale: bool = True) -> ColumnTransformer:
@@ -59,16 +64,46 @@ def encoder_for(table: DenseTable, *, impute: bool = False, scale: bool = True) 
     return ColumnTransformer(transformers)
 
 
+def with_column_names(pipeline: Pipeline, columns: list[str]) -> Pipeline:
+    """A copy of a fitted pipeline, with `encoder_for` in front, that matches data frames by column name.
+
+    It was fitted on arrays, as scikit-learn would have it fitted on a data frame with these columns. Columns
+    of files without a header have no names; the pipeline is then given back as it is.
+    """
+    from sklearn.pipeline import Pipeline
+
+    if not columns or all(GENERATED_NAME.fullmatch(name) for name in columns):
+        return pipeline
+    names = np.array(columns, dtype=object)
+    encoder = copy(pipeline[0])
+    encoder.feature_names_in_ = names
+    encoder.transformers_ = [
+        (kind, _named(transformer, names[positions]), positions)
+        for kind, transformer, positions in encoder.transformers_
+    ]
+    return Pipeline([("encode", encoder), *pipeline.steps[1:]])
+
+
+def _named(transformer: Any, names: np.ndarray) -> Any:
+    if isinstance(transformer, str):  # "passthrough", "drop"
+        return transformer
+    named = copy(transformer)
+    if hasattr(named, "steps"):
+        (first, step), *others = named.steps
+        named.steps = [(first, _named(step, names)), *others]
+    else:
+        named.feature_names_in_ = names
+    return named
+
+
 def _imputer(kind: str, impute: bool) -> list[Any]:
     from sklearn.impute import SimpleImputer
 
     if not impute:
         return []
     # A column that has no value at all in some fold stays, so that the columns of all folds agree.
-    strategy = (
-        {"strategy": "median"} if kind == "number" else {"strategy": "most_frequent", "missing_values": None}
-    )
-    return [SimpleImputer(keep_empty_features=True, **strategy)]
+    strategy = "median" if kind == "number" else "most_frequent"
+    return [SimpleImputer(strategy=strategy, keep_empty_features=True)]
 
 
 def _chained(steps: list[Any]) -> Any:

@@ -13,10 +13,10 @@ from adatron.io.printing import quoted
 from adatron.io.readers.messages import check_names, closest_name, listed
 from adatron.io.readers.table import DenseTable
 
-__all__ = ["align", "resolve_target", "split_target"]
+__all__ = ["GENERATED_NAME", "align", "resolve_target", "split_target"]
 
 _TARGET_NAMES = frozenset({"target", "class", "label", "y"})
-_GENERATED = re.compile(r"column_[0-9]+")
+GENERATED_NAME = re.compile(r"column_[0-9]+")
 
 
 def resolve_target(columns: Sequence[str], target: str | None, source: str) -> str:
@@ -111,7 +111,7 @@ def align(table: DenseTable, names: Sequence[str], *, target: str | None = None)
            [4., 3.]])
     """
     names = list(names)
-    has_no_names = all(_GENERATED.fullmatch(name) for name in [*names, *table.columns])
+    has_no_names = all(GENERATED_NAME.fullmatch(name) for name in [*names, *table.columns])
     if has_no_names and len(names) == len(table.columns):
         return replace(table, columns=names)
     absent = [name for name in names if name not in set(table.columns)]

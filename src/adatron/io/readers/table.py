@@ -103,6 +103,8 @@ class DenseTable:
     def to_matrix(self) -> NDArray[Any]:
         """All columns in one array: float64 when all are numbers, object when some are text.
 
+        What is missing is NaN, in text as well: pandas and scikit-learn's imputers have it so.
+
         Returns
         -------
         ndarray of shape (n_rows, n_columns)
@@ -111,6 +113,8 @@ class DenseTable:
         matrix = np.empty((self.n_rows, len(self.columns)), dtype=dtype)
         for i, column in enumerate(self.values):
             matrix[:, i] = column
+            if column.dtype == object:
+                matrix[[cell is None for cell in column], i] = np.nan
         return matrix
 
 

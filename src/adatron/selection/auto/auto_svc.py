@@ -17,7 +17,7 @@ from adatron.estimators.base import unfitted_on_error
 from adatron.estimators.callback_bridge import FitTasks
 from adatron.estimators.dask_input import is_dask, on_client
 from adatron.estimators.dask_predict import lazy_on_dask
-from adatron.estimators.expansion import ExpansionClassifier
+from adatron.estimators.expansion import ExpansionClassifier, coef_beside, dense_coef
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.merging import row_sums
 from adatron.estimators.multiclass import Layout
@@ -228,6 +228,7 @@ class AutoSVC(ExpansionClassifier):
         data, choice = found.trained.data, found.choice
         order = np.argsort(data.codes[found.rows], kind="stable")
         places = found.rows[order]
+        vectors = data.X[places].astype(np.float64, copy=False)
         held = found.trained.task.held
         status = Status.STOPPED if search.is_stopped else Status.CONVERGED
         status = Status.TIME_LIMIT if search.is_cut_short else status
@@ -240,9 +241,9 @@ class AutoSVC(ExpansionClassifier):
             "best_score_": 1.0 - choice.error,
             "n_iter_": choice.stage,
             "support_": data.rows[places].astype(np.int32),
-            "support_vectors_": data.X[places].astype(np.float64, copy=False),
+            "support_vectors_": vectors,
             "n_support_": np.bincount(data.codes[places], minlength=len(data.classes)).astype(np.int32),
-            "dual_coef_": np.ascontiguousarray(found.coefficients[order].T),
+            "dual_coef_": coef_beside(vectors, np.ascontiguousarray(found.coefficients[order].T)),
             "intercept_": found.intercept,
             "C_": found.penalty[0] * data.weight_scale,
             "duality_gap_": found.penalty[1],
@@ -262,7 +263,7 @@ class AutoSVC(ExpansionClassifier):
         check_is_fitted(self)
         X = divided_in_blocks(check_predict_X(self, X), self.feature_scale_)
         vectors = divided_by(self.support_vectors_, self.feature_scale_)
-        return self._expand(X, vectors, self.dual_coef_.T) + self.intercept_
+        return self._expand(X, vectors, dense_coef(self).T) + self.intercept_
 
     @lazy_on_dask
     def predict_proba(self, X: Any) -> np.ndarray:

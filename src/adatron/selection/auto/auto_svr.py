@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators import SVR
-from adatron.estimators.base import unfitted_on_error
+from adatron.estimators.base import forget_fit, unfitted_on_error
 from adatron.estimators.callback_bridge import FitTasks
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.merging import row_sums
@@ -114,21 +114,19 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
         """
         with unfitted_on_error(self):
             check_search(self)
-            began = monotonic()
-            data = weighted_rows(self, X, y, sample_weight, has_targets=True)
-            self.feature_scale_, spread = feature_scales(data.X, data.weights)
-            self._centre, self._unit = _moments(data)
-            folds, clock, levels = (
-                self._folds(data, X, y),
-                SearchClock(began, self.time_limit),
-                SearchLevels(),
-            )
-            tasks = FitTasks(self, X, y, sample_weight, None)
+            clock, levels = SearchClock(monotonic(), self.time_limit), SearchLevels()
+            forget_fit(self)
+            with unfitted_on_error(self, BaseException):  # Ctrl-C before the search: nothing to keep yet
+                data = weighted_rows(self, X, y, sample_weight, has_targets=True)
+                self.feature_scale_, spread = feature_scales(data.X, data.weights)
+                self._centre, self._unit = _moments(data)
+                folds = self._folds(data, X, y)
+                tasks = FitTasks(self, X, y, sample_weight, None)
 
             def model_so_far() -> dict[str, Any]:
                 model = copy(self)
                 model._choose(search, folds, clock)
-                model._train(data, began)
+                model._train(data, clock)
                 return {name: value for name, value in vars(model).items() if name != "_skl_callbacks"}
 
             def after_width() -> None:
@@ -140,14 +138,28 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
                 with one_blas_thread():
                     search.run()
                     self._choose(search, folds, clock)
+                self._train(data, clock)
             except KeyboardInterrupt:
                 tasks.interrupted()
+                self._interrupted(search, folds, data, clock)
                 raise
-            self._train(data, began)
             if clock.is_stopped:
                 self.status_, self.converged_ = Status.STOPPED, False
             tasks.ended(model_so_far)
         return self
+
+    def _interrupted(
+        self, search: WidthSearch, folds: RegressionFolds, data: WeightedRows, clock: SearchClock
+    ) -> None:
+        """Keep the best model so far; without any width that was judged there is none."""
+        if not any(not curve.reason for curve in search.curves.values()):
+            forget_fit(self)
+            return
+        clock.stop()
+        if "gamma_" not in vars(self):
+            self._choose(search, folds, clock)
+        self._train(data, clock)
+        self.status_, self.converged_ = Status.STOPPED, False
 
     def _folds(self, data: WeightedRows, X: Any, y: Any) -> RegressionFolds:
         """A sample of the rows in a fixed order, and its folds."""
@@ -200,8 +212,8 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
         self.best_score_ = 1.0 - best / spread
         self.path_ = _path(search)
 
-    def _train(self, data: WeightedRows, began: float) -> None:
-        left = None if self.time_limit is None else max(1e-3, self.time_limit - (monotonic() - began))
+    def _train(self, data: WeightedRows, clock: SearchClock) -> None:
+        left = clock.left_for_training
         svr = SVR(self.C_, self.epsilon_ / self._unit, Gaussian(self.gamma_), time_limit=left)
         targets = (data.targets - self._centre) / self._unit
         with warnings.catch_warnings():
@@ -209,7 +221,7 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
             self.svr_ = svr.fit(divided_by(data.X, self.feature_scale_), targets, data.weights)
         self.duality_gap_, self.status_ = svr.duality_gap_, svr.status_
         self.converged_ = svr.converged_
-        if not self.converged_:
+        if not self.converged_ and not clock.is_stopped:
             advice = "raise time_limit" if self.status_ is Status.TIME_LIMIT else "scale y"
             message = f"AutoSVR did not converge: {self.status_.sentence}; {advice}"
             warnings.warn(message, ConvergenceWarning, stacklevel=3)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from adatron.estimators.expansion import dense_coef
 from adatron.estimators.svc import SVC
 from adatron.kernels import Gaussian
 from adatron.operators import DenseGram
@@ -125,7 +126,7 @@ class PenaltySearch:
         decisions = by_fold[task.held.rows, task.held.folds]
         epochs, penalty = float(svm.n_iter_.max()), (float(svm.C), svm.duality_gap_)
         choice = Choice(trial.octave, trial.gamma, 0, epochs, trial.error, trial.criterion)
-        expansion = svm.support_, svm.dual_coef_.T, svm.intercept_
+        expansion = svm.support_, dense_coef(svm).T, svm.intercept_
         return Found(choice, *expansion, decisions, penalty, self.rows, is_exact=True)
 
     def _look_at(self, places: list[tuple[int, int]]) -> None:

@@ -19,6 +19,7 @@ __all__ = ["RegressionFolds", "SearchClock", "given_members", "solved"]
 
 _TOL = 1e-2  # relative duality gap
 _FOR_SEARCH = 0.5  # part of the time limit
+_AFTER_CTRL_C = 0.1  # seconds
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,17 @@ class SearchClock:
         if self.time_limit is None:
             return None
         return max(0.0, _FOR_SEARCH * self.time_limit - (monotonic() - self.began))
+
+    @property
+    def left_for_training(self) -> float | None:
+        """Seconds for the final fit: what is left of the limit, next to nothing after Ctrl-C."""
+        if self.time_limit is None:
+            return None
+        return max(1e-3, self.time_limit - (monotonic() - self.began))
+
+    def stop(self) -> None:
+        """End the search and let the final fit take a tenth of a second."""
+        self.is_stopped, self.time_limit = True, monotonic() - self.began + _AFTER_CTRL_C
 
     @property
     def is_over(self) -> bool:
