@@ -267,3 +267,9 @@ def test_missing_command_line_packages(monkeypatch, capsys, missing):
     assert ended.value.code == 1
     message = f"adatron: error: the command line needs {missing}: pip install adatron[cli]\n"
     assert capsys.readouterr().err == message
+
+
+def test_L1_a_missing_choice_is_listed_in_one_line(run):
+    result = run("completion")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1].endswith("Choose from: bash, zsh, fish")

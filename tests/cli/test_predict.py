@@ -146,7 +146,7 @@ def test_probabilities(run, tmp_path, options):
 def test_no_probabilities(run, tmp_path):
     run("fit", checkerboard(tmp_path / "table.csv"), "--no-report", "--model", "ensemble")
     message = fails(run("predict", "model.adatron", "table.csv", "--proba"))
-    assert "EnsembleSVC that knows no probabilities; fit with --model auto" in message
+    assert "EnsembleSVC, which has no probabilities; fit with --model auto" in message
 
 
 def test_regression(run, predict, tmp_path):

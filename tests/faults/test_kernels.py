@@ -263,16 +263,12 @@ def gives_negative_diagonal(X, Z):
     return -gaussian(X, Z)
 
 
-def gives_sparse(X, Z):
-    return sparse.csr_array(gaussian(X, Z))
-
-
 @pytest.mark.parametrize("wrapped", [False, True], ids=["function", "kernel-object"])
 @pytest.mark.parametrize(
     "function",
     [
         gives_nan, gives_too_few_rows, gives_a_vector, gives_a_number, gives_none, gives_strings,
-        gives_objects, gives_complex, gives_list, gives_ragged_list, gives_negative_diagonal, gives_sparse,
+        gives_objects, gives_complex, gives_list, gives_ragged_list, gives_negative_diagonal,
     ],
     ids=lambda f: f.__name__,
 )  # fmt: skip
@@ -376,3 +372,12 @@ def test_K12_kernel_that_is_a_class():
     X, y = overlapping()
     with pytest.raises(ValueError, match="'Linear'"):
         SVC(kernel=Linear).fit(X, y)
+
+
+def test_K1_no_gap_is_claimed_for_an_indefinite_kernel():
+    X, y = overlapping()
+    with pytest.warns(
+        ConvergenceWarning, match="has no certificate: the kernel is not positive semi-def"
+    ) as w:
+        SVC(kernel="sigmoid", gamma=1.0, coef0=-1.0).fit(X, y)
+    assert not any("duality gap of" in str(warning.message) for warning in w)

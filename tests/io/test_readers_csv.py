@@ -135,7 +135,9 @@ def test_F13_a_slip_in_a_number_is_no_category(cell, hint):
     rows = [f"{i},y" for i in range(100)]
     rows[41] = f'"{cell}",y'
     message = fault("a,b\n" + "\n".join(rows))
-    assert message.startswith("t.csv:43:1: not a number in column 'a' (99.0% of which are numbers), found '")
+    assert message.startswith(
+        "t.csv:43:1: not a number in column 'a', where 99 of 100 cells are numbers, found '"
+    )
     assert cell[:1] in message
     assert hint in message
     table = read("a,b\n" + "\n".join(rows), categorical=["a"])

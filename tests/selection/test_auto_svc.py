@@ -1,25 +1,31 @@
 """AutoSVC: a tuned model from the training data alone."""
 
 import lzma
+import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.callback import ProgressBar
 from sklearn.datasets import load_iris, load_svmlight_file, load_wine, make_classification, make_moons
-from sklearn.metrics import brier_score_loss, log_loss
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss, recall_score, roc_auc_score
 from sklearn.model_selection import GroupKFold, PredefinedSplit, train_test_split
 from sklearn.svm import SVC as ReferenceSVC
+from sklearn.svm import LinearSVC
 from tests.data_dir import data_dir
 from tests.silent_callback import SilentCallback
 
-from adatron import AutoSVC
+from adatron import SVC, AutoSVC, AutoSVR
 from adatron.datasets import load_ionosphere, load_sonar
 from adatron.estimators.multiclass import Layout
 from adatron.operators import GaussianFamily
 from adatron.selection import KernelPath
-from adatron.selection.auto import auto_search
+from adatron.selection.auto import auto_search, auto_svc
 from adatron.selection.auto.stages import trained_until
+from adatron.solving import Status
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +169,7 @@ def test_many_rows_take_a_low_rank_kernel(monkeypatch):
 def test_a_sample_is_drawn_before_equal_rows_are_merged():
     """All copies of a row in one sample would make its held-out error flatter narrow kernels."""
     X, y = make_moons(3_200, noise=0.5, random_state=0)
-    rows, (sample,) = AutoSVC()._rows(np.repeat(X, 5, axis=0), np.repeat(y, 5), None)
+    ((rows, (sample,)),) = AutoSVC()._candidates(np.repeat(X, 5, axis=0), np.repeat(y, 5), None, None)
     assert (rows.task.weights == 5.0).all()
     assert sample.task.weights.mean() < 1.7
     assert sample.task.weights.sum() == 3_000
@@ -217,3 +223,108 @@ def test_a_thousand_rows_of_adult_data():
         parts += [X, y]
     X, y, X_test, y_test = parts
     assert 1.0 - AutoSVC(random_state=0).fit(X, y).score(X_test, y_test) < 0.162
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """One row in twenty is of the second class."""
+    X, y = make_classification(3000, 12, n_informative=5, weights=[0.95], class_sep=0.6, random_state=0)
+    return X[:800], y[:800], X[800:], y[800:]
+
+
+def test_scoring_by_balanced_accuracy_moves_the_threshold_and_costs_no_ranking(rare):
+    X, y, X_test, y_test = rare
+    plain, balanced = AutoSVC().fit(X, y), AutoSVC(scoring="balanced_accuracy").fit(X, y)
+    gain = [balanced_accuracy_score(y_test, model.predict(X_test)) for model in (plain, balanced)]
+    assert gain[1] > gain[0] + 0.05
+    ranks = [roc_auc_score(y_test, model.decision_function(X_test)) for model in (plain, balanced)]
+    assert ranks[1] > ranks[0] - 0.03
+    assert plain.best_threshold_ == 0.0 > balanced.best_threshold_
+    expected = balanced.decision_function(X_test) > balanced.best_threshold_
+    np.testing.assert_array_equal(balanced.predict(X_test) == 1, expected)
+    losses = [log_loss(y_test, model.predict_proba(X_test)) for model in (plain, balanced)]
+    assert losses[1] < losses[0] + 0.05
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "balanced_accuracy", "f1", "neg_log_loss"])
+def test_usual_metrics_are_not_asked_of_scikit_learn(rare, scoring, monkeypatch):
+    def never(*args, **kwargs):
+        raise AssertionError("scikit-learn's scorer was asked")
+
+    monkeypatch.setattr(auto_svc, "check_scoring", never)
+    X, y, _, _ = rare
+    assert np.isfinite(AutoSVC(scoring=scoring).fit(X, y).best_score_)
+
+
+def test_class_weights_as_in_svc(rare):
+    X, y, X_test, y_test = rare
+    plain, balanced = AutoSVC().fit(X, y), AutoSVC(class_weight="balanced").fit(X, y)
+    recalls = [recall_score(y_test, model.predict(X_test)) for model in (plain, balanced)]
+    assert recalls[1] > recalls[0] + 0.1
+    counts = np.bincount(y)
+    equal = AutoSVC(class_weight=dict(enumerate(len(y) / (2.0 * counts)))).fit(X, y)
+    np.testing.assert_array_equal(equal.decision_function(X_test), balanced.decision_function(X_test))
+    assert clone(AutoSVC(class_weight={0: 1, 1: 3})).class_weight == {0: 1, 1: 3}
+
+
+def test_rows_of_a_group_are_on_one_side_of_every_split():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 8)
+    X = rng.normal(size=(40, 6))[groups] + 0.05 * rng.normal(size=(320, 6))
+    y = rng.integers(0, 2, 40)[groups]  # the label is that of the group, and nothing else tells it
+    assert AutoSVC().fit(X, y).best_score_ > 0.95
+    for model in (AutoSVC(), AutoSVC(cv=GroupKFold(4))):
+        assert model.fit(X, y, groups=groups).best_score_ < 0.75
+    targets = rng.normal(size=40)[groups]
+    assert AutoSVR().fit(X, targets).best_score_ > 0.9
+    assert AutoSVR().fit(X, targets, groups=groups).best_score_ < 0.3
+
+
+def words(n, seed=0):
+    """Rows like those of tf-idf: thousands of rare words, of which some belong to a class."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 4, n)
+    frequencies = 1.0 / np.arange(1, 3001)
+    topics = [frequencies.copy() for _ in range(4)]
+    for c, own in enumerate(topics):
+        own[np.random.default_rng(c).choice(3000, 150, replace=False)] *= 12.0
+    counts = np.zeros((n, 3000))
+    for i in range(n):
+        own = topics[y[i]] / topics[y[i]].sum()
+        np.add.at(counts[i], rng.choice(3000, size=30, p=own), 1.0)
+    return sparse.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(counts)), y
+
+
+def test_text_is_classified_at_least_as_well_as_by_the_default_svm():
+    X, y = words(1400)
+    model = AutoSVC().fit(X[:900], y[:900])
+    plain, linear = SVC().fit(X[:900], y[:900]), LinearSVC().fit(X[:900], y[:900])
+    accuracy = model.score(X[900:], y[900:])
+    assert accuracy > plain.score(X[900:], y[900:]) - 0.01
+    assert accuracy > linear.score(X[900:], y[900:]) - 0.01
+
+
+def test_sparse_rows_of_unequal_scales_are_still_divided_by_them():
+    X, y = load_wine(return_X_y=True)
+    model = AutoSVC().fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(model.feature_scale_, AutoSVC().fit(X, y).feature_scale_)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_time_limits_that_suffice_for_all_rows_are_used(make):
+    """Estimates know how many entries a row has, and how fast the machine is."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 2000)) * (rng.random((4000, 2000)) < 0.01)
+    y = (X[:, :100].sum(axis=1) > 0.0).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # on a slow machine the search may not end
+        model = AutoSVC(time_limit=20).fit(make(X), y)
+    assert len(model.support_) > 3000  # of all rows, not of the sample
+
+
+def test_a_time_limit_that_does_not_suffice_is_told_with_what_was_left_out():
+    X, y = make_classification(4000, 20, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"within time_limit=0\.1 s: .+ Raise time_limit\.$"):
+        model = AutoSVC(time_limit=0.1).fit(X, y)
+    assert model.status_ is Status.TIME_LIMIT
+    assert model.score(X, y) > 0.7

@@ -6,9 +6,11 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import GroupKFold
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.svm import SVR as ReferenceSVR
 from tests.silent_callback import SilentCallback
 
@@ -138,3 +140,23 @@ def test_ctrl_c_before_any_width_leaves_nothing(monkeypatch):
         model.fit(X, y)
     with pytest.raises(NotFittedError):
         model.predict(X)
+
+
+@pytest.mark.parametrize(
+    "scoring", ["r2", "neg_mean_absolute_error", "neg_root_mean_squared_error", "neg_max_error"]
+)
+def test_scoring_as_in_grid_search(scoring):
+    """`best_score_` is the mean over the folds of scikit-learn's score of the chosen model."""
+    X, y = waves()
+    folds = list(KFold(4, shuffle=True, random_state=0).split(X))
+    model = AutoSVR(cv=folds, scoring=scoring).fit(X, y)
+    scaled, targets = X / model.feature_scale_, (y - model._centre) / model._unit
+    inner = ReferenceSVR(C=model.C_, epsilon=model.epsilon_ / model._unit, gamma=model.gamma_, tol=1e-5)
+    unscaled = TransformedTargetRegressor(
+        inner, func=lambda t: t, inverse_func=lambda t: model._centre + model._unit * t, check_inverse=False
+    )
+    scores = []
+    for train, test in folds:
+        unscaled.fit(scaled[train], targets[train])
+        scores.append(get_scorer(scoring)(unscaled, scaled[test], y[test]))
+    assert model.best_score_ == pytest.approx(np.mean(scores), rel=0.05)

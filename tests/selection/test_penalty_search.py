@@ -18,6 +18,7 @@ from adatron.selection.auto.auto_search import AutoSearch
 def exact_always(monkeypatch):
     monkeypatch.setattr(auto_search, "EXACT_FROM", 0)
     monkeypatch.setattr(auto_search, "_CLEARLY", -np.inf)
+    monkeypatch.setattr(auto_search, "_CLEARLY_IF_SPARSE", -np.inf)
 
 
 def two_classes():
@@ -185,7 +186,7 @@ def test_a_scorer_that_fails_on_the_last_exact_models(exact_always):
 def test_a_limit_that_ends_the_search_is_told(exact_always, monkeypatch):
     X, y = two_classes()
     monkeypatch.setattr(AutoSearch, "_seconds_until", lambda self, part: 0.0)
-    with pytest.warns(ConvergenceWarning, match="did not finish its search"):
+    with pytest.warns(ConvergenceWarning, match="within time_limit"):
         model = AutoSVC(time_limit=100.0).fit(X, y)
     assert model.status_ == "time_limit"
     assert not model.is_exact_

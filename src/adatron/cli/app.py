@@ -88,7 +88,8 @@ def _tell_usage(error: click.ClickException) -> int:
         error.show()
         return error.exit_code
     click.echo(f"{context.get_usage()}\nTry '{context.command_path} --help' for help.\n", err=True)
-    click.echo(f"Error: {printable(error.format_message())}", err=True)
+    message = error.format_message().replace("\n\t", " ")  # click lists choices one below the other
+    click.echo(f"Error: {printable(message)}", err=True)
     return error.exit_code
 
 

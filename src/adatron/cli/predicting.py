@@ -70,7 +70,7 @@ def _check_able(fitted: _Fitted, *, proba: bool) -> None:
         raise ValueError(f"{name}: {kind} groups the rows it was fitted on, and predicts nothing of others")
     if proba and not hasattr(fitted.model, "predict_proba"):
         raise ValueError(
-            f"--proba: {name} holds a {kind} that knows no probabilities; fit with --model auto, or with "
+            f"--proba: {name} holds {kind}, which has no probabilities; fit with --model auto, or with "
             "--model svc --probability"
         )
 

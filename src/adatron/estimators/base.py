@@ -257,10 +257,15 @@ def _warn_unless_converged(estimator: Any) -> None:
         Status.INDEFINITE_KERNEL: "use a positive semi-definite kernel such as 'rbf'",
         Status.PRECISION_LIMIT: "raise tol, or scale X",
     }[estimator.status_]
-    tol = f" (tol={estimator.tol:g})" if hasattr(estimator, "tol") else ""
+    name, sentence, advice = type(estimator).__name__, estimator.status_.sentence, estimator._advice or advice
+    if estimator.status_ is Status.INDEFINITE_KERNEL:
+        message = f"{name} has no certificate: {sentence}; {advice}."
+    else:
+        tol = f" (tol={estimator.tol:g})" if hasattr(estimator, "tol") else ""
+        reached = f"It reached a relative duality gap of {estimator.duality_gap_:.3g}{tol}"
+        message = f"{name} did not converge: {sentence}. {reached}; {advice}."
     warnings.warn(
-        f"{type(estimator).__name__} did not converge: {estimator.status_.sentence}. It reached a relative "
-        f"duality gap of {estimator.duality_gap_:.3g}{tol}; {estimator._advice or advice}.",
+        message,
         ConvergenceWarning,
         stacklevel=5,
     )

@@ -15,12 +15,13 @@ __all__ = ["DividedRows", "divided_by", "divided_in_blocks", "feature_scales"]
 _CONSTANT = 1e-10  # deviation, relative to the largest value, below which a feature is constant
 
 
-def feature_scales(X: Any, weights: np.ndarray) -> tuple[np.ndarray, float]:
+def feature_scales(X: Any, weights: np.ndarray, *, divide: bool = True) -> tuple[np.ndarray, float]:
     """What to divide every feature by, and the mean squared distance to the mean that results.
 
     A feature is divided by its standard deviation. One with two values only is divided by half their
     distance, as if both were equally frequent: rare marks would otherwise dwarf everything else. Constant
     features stay as they are. Sparse rows have the scales of the same rows with their zeros filled in.
+    Unless they are to be divided, all features stay as they are.
 
     Examples
     --------
@@ -34,7 +35,7 @@ def feature_scales(X: Any, weights: np.ndarray) -> tuple[np.ndarray, float]:
     moments = _distant_moments if is_distributed(X) else moments
     spread, low, high, two_valued = moments(X, share)
     varies = (high > low) & (spread > _CONSTANT * np.maximum(np.abs(low), np.abs(high)))
-    scales = np.where(varies, np.where(two_valued, 0.5 * (high - low), spread), 1.0)
+    scales = np.where(varies & divide, np.where(two_valued, 0.5 * (high - low), spread), 1.0)
     return scales, float((spread[varies] / scales[varies]) @ (spread[varies] / scales[varies])) or 1.0
 
 

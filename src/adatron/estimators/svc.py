@@ -126,7 +126,8 @@ default="auto"
         0 if the fit converged.
     shape_fit_ : tuple
     duality_gap_ : float
-        Relative duality gap, the worst over all problems, recomputed apart from the solver.
+        Relative duality gap, the worst over all problems, recomputed apart from the solver. It says nothing
+        for a kernel that is not positive semi-definite (``status_`` is then "indefinite_kernel").
     status_ : Status
         Why the fit ended; ``status_.sentence`` says it in words.
     converged_ : bool

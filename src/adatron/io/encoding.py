@@ -50,7 +50,7 @@ class Encoder:
         where = where or type(estimator).__name__
         if tag is None:
             raise ValueError(
-                f"{where}: a {type(estimator).__name__} cannot be stored in a model file, only "
+                f"{where}: {type(estimator).__name__} cannot be stored in a model file, only "
                 f"{', '.join(estimators_by_tag())}; pickle it"
             )
         encoded, parameters = {}, parameter_names(type(estimator))

@@ -60,7 +60,8 @@ def _scaler(model: Any) -> StandardScaler:
 
 def _scaled(model: AutoSVC) -> LibsvmForm:
     form = libsvm_form(model)
-    return _replaced(form, vectors=divided_by(form.vectors, model.feature_scale_))
+    intercept = form.intercept - getattr(model, "best_threshold_", 0.0)  # predictions move with it
+    return _replaced(form, vectors=divided_by(form.vectors, model.feature_scale_), intercept=intercept)
 
 
 def _unscaled_targets(model: AutoSVR) -> svm.SVR:

@@ -165,6 +165,8 @@ def _check_slopes(facts: Facts, found: Any, n: int) -> None:
 def check_scales(facts: Facts) -> None:
     scales = facts.array("feature_scale_", (facts.attributes["n_features_in_"],))
     facts.require((scales > 0.0).all(), "feature_scale_", "has numbers that are not positive")
+    if "best_threshold_" in facts.attributes:
+        facts.number("best_threshold_")
 
 
 def check_targets(facts: Facts) -> None:

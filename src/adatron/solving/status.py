@@ -27,7 +27,7 @@ class Status(StrEnum):
     NOT_SEPARABLE = "not_separable", "the classes cannot be separated with this kernel"
     INDEFINITE_KERNEL = (
         "indefinite_kernel",
-        "the kernel is not positive semi-definite, so no gap certifies the fit",
+        "the kernel is not positive semi-definite, so no duality gap can tell how good the model is",
     )
     PRECISION_LIMIT = "precision_limit", "tol is below what float64 arithmetic can certify on this problem"
 

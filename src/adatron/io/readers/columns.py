@@ -181,9 +181,10 @@ class Column:
         if self.kind != "number":
             expected += " (categorical= / --categorical reads the column as text"
             expected += ", header=True if these are the names)" if record == 0 else ")"
+        n = self.n_numbers + self.n_text
         raise parse_error(
             place(record, self.position),
-            f"not a number in column {quoted(self.name)} ({share:.1%} of which are numbers)",
+            f"not a number in column {quoted(self.name)}, where {self.n_numbers} of {n} cells are numbers",
             found=quoted(cell),
             expected=expected,
         )

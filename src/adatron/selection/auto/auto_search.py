@@ -15,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from time import monotonic
+from time import monotonic, perf_counter
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from adatron.kernels import Gaussian
 from adatron.operators import (
@@ -41,7 +42,11 @@ __all__ = ["FEW", "AutoSearch"]
 
 LARGE = 50_000  # rows
 EXACT_FROM = 1_000  # rows above which held-out errors tell an exact SVM from one that is stopped early
+EXACT_FROM_IF_SPARSE = 100
 _CLEARLY = 0.03  # part of the other's criterion by which it must be lower to be taken
+_CLEARLY_IF_SPARSE = (
+    0.003  # text wants kernels so wide that they are linear: epochs are a coarse choice there
+)
 SAMPLES = 3_000, 50_000  # rows that the width is looked for on
 MOST = 500_000  # rows trained on one machine: hundreds for each landmark, of which there are then more
 _COLUMNS = 32  # that are trained side by side on all rows, if two folds fit into them
@@ -51,10 +56,13 @@ _RANKS = (
     1_000,
 )  # of the low-rank kernel: the least that is worth it, of large factors, of others
 _LARGE_FACTOR = 2**31  # bytes
-_BUILDS = 8.0, 3.0  # of factors of all rows that a search takes, with all of them and with a sample
+_BUILDS = 3.0  # kernel matrices or factors of all rows that a search takes at least: two widths, the model
 _GAIN = 1e-3  # by which the error of very many rows must fall for training to go on
 OUT_OF_TIME = "the search had ended"
-_FLOPS = 30e9  # per second that are counted on when time is limited
+_SEARCH = "some kernel widths were not tried"
+_EXACT = "some exact SVMs were not tried"
+_TRAINING = "the training of the final model was cut short"
+_SAMPLE_ONLY = "there was no time for all rows, the model is one of {} of them"
 _FOR_SEARCH, _FOR_TRAINING = 0.6, 0.95  # parts of the time limit after which they end
 
 
@@ -71,22 +79,27 @@ class AutoSearch:
     """One search, from coarse to fine; `found` is the best model so far."""
 
     def __init__(
-        self, rows: Rows, samples: list[Rows], criterion_of: Callable[[Task], Any], time_limit: float | None,
-        random_state: np.random.RandomState, after_width: Callable[[AutoSearch], bool], began: float,
+        self, candidates: list[tuple[Rows, list[Rows]]], criterion_of: Callable[[Task], Any],
+        time_limit: float | None, random_state: np.random.RandomState,
+        after_width: Callable[[AutoSearch], bool], began: float,
     ) -> None:  # fmt: skip
-        self.all, self.samples, self.criterion_of, self.after_width = rows, samples, criterion_of, after_width
+        self.candidates, self.criterion_of, self.after_width = candidates, criterion_of, after_width
+        self.all, self.samples = candidates[0]
         self.random_state = random_state
         self.began, self.time_limit = began, time_limit
         self.levels = SearchLevels()
         self.found: Found | None = None
         self.exact: PenaltySearch | None = None
-        self.is_cut_short = self.is_stopped = False
+        self.is_stopped = False
+        self.shortfall = ""  # what the time limit did not allow
+        self._seconds_per_value = 0.0  # of the kernel; measured on the first rows
 
     def run(self) -> Found:
         """The whole search."""
         found = self._stopped_early()
         m, is_all = len(found.trained.task.codes), found.trained.data.rows is self.all.data.rows
-        if found.gram_of and is_all and m > EXACT_FROM and not self._is_over(_FOR_SEARCH):
+        enough = EXACT_FROM_IF_SPARSE if sparse.issparse(self.all.X) else EXACT_FROM
+        if found.gram_of and is_all and m > enough and not self._is_over(_FOR_SEARCH):
             self.found = self._exact(found) or found
         return self.found or found
 
@@ -98,36 +111,56 @@ class AutoSearch:
             lambda: self._seconds_until(_FOR_SEARCH), self._after_width,
         )  # fmt: skip
         best = search.run(choice.octave, choice.criterion)
-        self.is_cut_short = self.is_cut_short or (search.is_over and not self.is_stopped)
-        if best is None or best.criterion >= less_by(_CLEARLY, choice.criterion):
+        if search.is_over and not self.is_stopped:
+            self._fall_short(_EXACT)
+        clearly = _CLEARLY_IF_SPARSE if sparse.issparse(self.all.X) else _CLEARLY
+        if best is None or best.criterion >= less_by(clearly, choice.criterion):
             return None
         if self._is_over(_FOR_TRAINING):
             return None
         trained = search.trained(best, self._seconds_until(_FOR_TRAINING))
-        self.is_cut_short = self.is_cut_short or trained is None
+        if trained is None:
+            self._fall_short(_EXACT)
         return trained
 
     def _stopped_early(self) -> Found:
-        with one_blas_thread():  # several would mostly wait for one another
-            rows = self.samples[0] if self.samples else self.all
-            first = self._level(rows, GaussianFamily(rows.X).gram)
+        first = self._first_level()
         if not self.samples or self._is_over(_FOR_SEARCH):
             return first
         if len(self.samples) > 1:
             return self._with_a_larger_sample(first, self.samples[1])
         kind = self._kind_of_all()
         if kind is None:
-            self.is_cut_short = True
+            self._fall_short(_SAMPLE_ONLY.format(len(first.trained.task.codes)))
             return first
         octave = first.choice.octave
         rows = self.all.with_folds(kind.n_folds)
         return self._unless_worse(self._level(rows, kind.gram_of, (octave, octave + kind.next_octave)), first)
 
+    def _first_level(self) -> Found:
+        """The widths on the first rows, for every scaling of the features; the best one stays."""
+        best: tuple[Found, Rows, list[Rows]] | None = None
+        for rows, samples in self.candidates:
+            if best is not None and self._is_over(_FOR_SEARCH):
+                break
+            first = samples[0] if samples else rows
+            with one_blas_thread():  # several would mostly wait for one another
+                began, m = monotonic(), first.X.shape[0]
+                family = GaussianFamily(first.X)
+                self._seconds_per_value = (monotonic() - began) / m**2  # it knows how many features there are
+                found = self._level(first, family.gram)
+            # by the error itself: how soft its step is depends on the margins, and these on the scaling
+            if best is None or found.choice.error < best[0].choice.error:
+                best = found, rows, samples
+            self.found, self.all, self.samples = best
+        assert best is not None
+        return best[0]
+
     def _with_a_larger_sample(self, first: Found, sample: Rows) -> Found:
         """The width by a low-rank kernel of some rows; then that kernel of all rows, once."""
-        rank = self._rank(_BUILDS[1])
+        rank = self._rank()
         if rank is None:
-            self.is_cut_short = True
+            self._fall_short(_SAMPLE_ONLY.format(len(first.trained.task.codes)))
             return first
         drawn, octave = self.random_state.permutation(len(sample.task.codes)), first.choice.octave
         landmarks, chosen = np.sort(drawn[:rank]), np.sort(drawn[: TO_WHITEN * rank])
@@ -148,38 +181,49 @@ class AutoSearch:
         return np.flatnonzero(np.isin(self.all.data.rows, rows))
 
     def _unless_worse(self, found: Found, first: Found) -> Found:
-        """A model whose training was cut short may be worse than that of the sample."""
-        self.found = first if self.is_cut_short and found.choice.error > first.plausible_error else found
+        """A model of low rank, or whose training was cut short, may be worse than that of the sample."""
+        self.found = first if found.choice.error > first.plausible_error else found
         return self.found
+
+    def _fall_short(self, of: str) -> None:
+        """Remember what the time limit did not allow; what came first is what matters."""
+        self.shortfall = self.shortfall or of
 
     def _kind_of_all(self) -> _Kind | None:
         """How to train on all rows; None if there is no time for it."""
         X, task = self.all.X, self.all.task
-        m, d = X.shape
+        m = X.shape[0]
         if m <= MANY and not is_distributed(X) and 8 * m * m <= 0.5 * available_memory():
+            if not self._has_time_for(m * m * self._seconds_per_value):  # distances are evaluated once
+                return None
             problems = task.signs.shape[1] * len(task.caps)
             n_folds = max(2, min(task.folds.n_folds, _COLUMNS // problems))
-            seconds = 2.0 * m * m * d / _FLOPS
-            has_time = self._has_time_for(_BUILDS[0] * seconds)
-            return _Kind(n_folds, GaussianFamily(X).gram, 1) if has_time else None
-        rank = self._rank(_BUILDS[0])
+            return _Kind(n_folds, GaussianFamily(X).gram, 1)
+        rank = self._rank()
         if rank is None:
             return None
         landmarks = np.sort(self.random_state.permutation(m)[:rank])
         return _Kind(2, lambda gamma: _low_rank(Gaussian(gamma), X, landmarks), -1)
 
-    def _rank(self, builds: float) -> int | None:
-        """The rank of a kernel of all rows that can be built so many times; None if there is no time."""
-        m, d = self.all.X.shape
+    def _rank(self) -> int | None:
+        """The rank of a kernel of all rows that there is time to build; None if there is none."""
+        m = self.all.X.shape[0]
         rank = _RANKS[2] if 4 * m * _RANKS[2] <= _LARGE_FACTOR else _RANKS[1]
-        while not self._has_time_for(builds * 2.0 * m * rank * (rank + d) / _FLOPS):
-            rank //= 2
-            if rank < _RANKS[0]:
-                return None
-        return rank
+        left = self._seconds_until(_FOR_SEARCH)
+        if left is None:
+            return rank
+        # the greatest r with _BUILDS · m · r · (a + b r) = left, a and b the seconds of a value and a product
+        a, b = self._seconds_per_value, 2.0 / _flops()
+        root = np.sqrt(a * a + 4.0 * b * max(left, 0.0) / (_BUILDS * m))
+        affordable = int((root - a) / (2.0 * b))
+        if affordable < rank:
+            self._fall_short(f"there was no time for a kernel of rank {rank}")
+        return min(rank, affordable) if affordable >= _RANKS[0] else None
 
     def _has_time_for(self, seconds: float) -> bool:
-        return self.time_limit is None or seconds < self.time_limit - (monotonic() - self.began)
+        """Whether the search can take so long; the final training has the rest of the limit."""
+        left = self._seconds_until(_FOR_SEARCH)
+        return left is None or seconds < left
 
     def _level(
         self, rows: Rows, gram_of: Callable[[float], Any], *first: tuple[int, ...], is_all: bool = False
@@ -263,7 +307,7 @@ class AutoSearch:
             return True
         if self.time_limit is None or monotonic() - self.began < part * self.time_limit:
             return False
-        self.is_cut_short = True
+        self._fall_short(_SEARCH if part == _FOR_SEARCH else _TRAINING)
         return True
 
     def _search_pause(self) -> None:
@@ -273,6 +317,15 @@ class AutoSearch:
     def _final_pause(self) -> None:
         if self._is_over(_FOR_TRAINING):
             raise TimeIsUp
+
+
+def _flops() -> float:
+    """Floating-point operations per second of a float32 product, which a low-rank factor consists of."""
+    A = np.ones((512, 512), dtype=np.float32)
+    A @ A
+    began = perf_counter()
+    A @ A
+    return 2.0 * len(A) ** 3 / max(perf_counter() - began, 1e-9)
 
 
 def _low_rank(

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
@@ -30,6 +31,7 @@ from adatron.kernels import Gaussian
 from adatron.selection.auto.auto_path import path_of
 from adatron.selection.auto.auto_search import FEW, LARGE, MOST, OUT_OF_TIME, SAMPLES, AutoSearch
 from adatron.selection.auto.folds import Folds, check_search, drawn_folds, given_folds, is_number_of_folds
+from adatron.selection.auto.metrics import best_threshold, label_metric
 from adatron.selection.auto.rows import (
     Rows,
     at_most,
@@ -39,22 +41,29 @@ from adatron.selection.auto.rows import (
     sample_of,
     some_of,
 )
-from adatron.selection.auto.scoring import score_by
+from adatron.selection.auto.scoring import criterion_of_metric, criterion_of_scorer
 from adatron.solving import Status
 
 __all__ = ["AutoSVC"]
+
+_RARE = 0.1  # part of the entries of sparse rows that are not 0
+
+
+def _has_rare_features(X: Any) -> bool:
+    return sparse.issparse(X) and X.nnz < _RARE * X.shape[0] * X.shape[1]
 
 
 class AutoSVC(ExpansionClassifier):
     """A tuned Gaussian-kernel classifier: no C and no σ to choose.
 
     Features are divided by their standard deviations, those with two values by half the distance of these.
-    The kernel's width and the number of training steps, which takes the place of C, are chosen together by
-    cross-validation: the folds are trained side by side as columns of one kernel matrix, and every step of
-    theirs is a candidate. With 1,000 to 12,000 rows the soft-margin SVM that is trained to its optimum is
-    tried, too, for some C and widths around, and taken if it predicts held-out rows clearly better. Only the
-    training data is looked at; the same seed gives the same model whatever `n_jobs`, and whatever the order
-    of the rows (above 50,000 up to rounding; unless `cv` is a splitter).
+    Sparse rows that are nine tenths zeros, such as those of text, are also tried as they are, and the better
+    of both is taken. The kernel's width and the number of training steps, which takes the place of C, are
+    chosen together by cross-validation: the folds are trained side by side as columns of one kernel matrix,
+    and every step of theirs is a candidate. With 1,000 (sparse: 100) to 12,000 rows the soft-margin SVM that
+    is trained to its optimum is tried, too, for some C and widths around, and taken if it predicts held-out
+    rows clearly better. Only the training data is looked at; the same seed gives the same model whatever
+    `n_jobs`, and whatever the order of the rows (above 50,000 up to rounding; unless `cv` is a splitter).
 
     Up to 3,000 rows everything is done on all of them; above, the width is first looked for on a sample,
     and with many classes not all folds are used; above 12,000 rows the kernel is replaced by a low-rank
@@ -70,7 +79,11 @@ class AutoSVC(ExpansionClassifier):
     cv : int, cross-validation generator or iterable, default=5
         As in `sklearn.model_selection.GridSearchCV`.
     scoring : str or callable, default=None
-        As in `GridSearchCV`; by default the error, with a soft step so that few rows tell more.
+        As in `GridSearchCV`; by default the error, with a soft step so that few rows tell more. Accuracy,
+        balanced accuracy, F1, AUC and log loss take no longer than that, other scorers are slower. For
+        balanced accuracy and F1 of two classes the threshold of `predict` is chosen as well.
+    class_weight : dict or "balanced", default=None
+        As in `SVC`; errors on held-out rows are weighted in the same way.
     time_limit : float, default=None
         Seconds; the best model found by then is kept.
     random_state : int, RandomState instance or None, default=None
@@ -89,6 +102,8 @@ class AutoSVC(ExpansionClassifier):
         What was tried: width, error, stage, seconds.
     best_score_ : float
         Held-out accuracy of the choice, or its score by `scoring`.
+    best_threshold_ : float
+        `predict` gives the second of two classes where the decision is above it; 0 unless `scoring` moves it.
     n_iter_ : float
         The stage: epochs of the final training.
     support_, support_vectors_, dual_coef_, intercept_, n_support_ : ndarray
@@ -123,21 +138,31 @@ class AutoSVC(ExpansionClassifier):
     """
 
     kernel = "rbf"  # the only one; not a parameter
-    class_weight = None
     _scales_features = True
     _reads_blocks = True
     _accepts_dask = True
 
-    def __init__(self, *, cv=5, scoring=None, time_limit=None, random_state=None, n_jobs=None, verbose=False):
+    def __init__(
+        self,
+        *,
+        cv=5,
+        scoring=None,
+        class_weight=None,
+        time_limit=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=False,
+    ):
         self.cv = cv
         self.scoring = scoring
+        self.class_weight = class_weight
         self.time_limit = time_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AutoSVC:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> AutoSVC:
         """Choose the kernel's width and the stage, and train.
 
         Parameters
@@ -145,6 +170,9 @@ class AutoSVC(ExpansionClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group are never on both sides of a split; for a `cv` that is a number, the folds are
+            those of `sklearn.model_selection.StratifiedGroupKFold`.
 
         Returns
         -------
@@ -153,7 +181,7 @@ class AutoSVC(ExpansionClassifier):
         with unfitted_on_error(self):
             check_search(self)
             began = monotonic()
-            rows, samples = self._rows(X, y, sample_weight)
+            candidates = self._candidates(X, y, sample_weight, groups)
             tasks = FitTasks(self, X, y, sample_weight, None)
             state = as_random_state(0 if self.random_state is None else self.random_state)
 
@@ -161,8 +189,8 @@ class AutoSVC(ExpansionClassifier):
                 self._say(search)
                 return tasks.round_ended(lambda: self._attributes_of(search))
 
-            criterion = self._criterion(rows.data.classes)
-            search = AutoSearch(rows, samples, criterion, self.time_limit, state, after_width, began)
+            criterion = self._criterion(candidates[0][0].data.classes)
+            search = AutoSearch(candidates, criterion, self.time_limit, state, after_width, began)
             tasks.prepared(search.levels)
             try:
                 search.run()
@@ -177,26 +205,40 @@ class AutoSVC(ExpansionClassifier):
         self._warn(search)
         return self
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, list[Rows]]:
-        """All rows, and samples of them if they are more than a few."""
+    def _candidates(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> list[tuple[Rows, list[Rows]]]:
+        """All rows, and samples of them if they are more than a few; for each scaling that is tried.
+
+        Rows that are mostly zeros, such as those of text, are tried as they are, too: divided by their
+        deviations, the rarest words would count most.
+        """
         data = classification_data(self, X, y, sample_weight).with_moderate_weights()
         data = in_memory_if_few(data)
         Layout(len(data.classes), "ovr").check_size(len(data.codes))
         state = as_random_state(0 if self.random_state is None else self.random_state)
-        data, folds, order = at_most(MOST, *self._folds(data, X, y, state), state)
+        data, folds, order = at_most(MOST, *self._folds(data, X, y, groups, state), state)
         merge = self.scoring is None  # scorers know no weights
-        rows = prepared_rows(data, folds, merge)
-        if len(rows.task.codes) <= FEW:
-            return rows, []
-        samples = []
-        for size in SAMPLES if len(data.codes) > LARGE else SAMPLES[:1]:
-            places = order[sample_of(data.codes[order], state, size)]
-            part = folds.of_rows(places, folds.n_folds)
-            samples.append(prepared_rows(fetched(data, places), part, merge, scaling=rows))
-        return rows, samples
+        scaled = [prepared_rows(data, folds, merge)]
+        if _has_rare_features(data.X) and np.ptp(scaled[0].scales) > 0.0:
+            scaled.insert(0, prepared_rows(data, folds, merge, divide=False))
+        if len(scaled[0].task.codes) <= FEW:
+            return [(rows, []) for rows in scaled]
+        sizes = SAMPLES if len(data.codes) > LARGE else SAMPLES[:1]
+        drawn = [order[sample_of(data.codes[order], state, size)] for size in sizes]
+        return [
+            (
+                rows,
+                [
+                    prepared_rows(
+                        fetched(data, places), folds.of_rows(places, folds.n_folds), merge, scaling=rows
+                    )
+                    for places in drawn
+                ],
+            )
+            for rows in scaled
+        ]
 
     def _folds(
-        self, data: TrainingData, X: Any, y: Any, state: np.random.RandomState
+        self, data: TrainingData, X: Any, y: Any, groups: Any, state: np.random.RandomState
     ) -> tuple[TrainingData, Folds, np.ndarray]:
         """The rows in an order that does not depend on the one they came in, their folds, and the order.
 
@@ -206,12 +248,12 @@ class AutoSVC(ExpansionClassifier):
         order = np.lexsort((data.weights, row_sums(data.X), data.codes))
         is_large = len(order) > LARGE
         ordered = some_of(replace(data, X=np.empty((len(order), 0))) if is_large else data, order)
-        if is_number_of_folds(self.cv):
+        if is_number_of_folds(self.cv) and groups is None:
             folds = drawn_folds(ordered, 5 if self.cv is None else int(self.cv), state)
         else:
             if is_dask(X):  # a splitter needs no more than the number of rows and the classes
                 X, y = np.empty((data.shape[0], 0)), on_client(y)
-            folds = given_folds(data, self.cv, X, y)
+            folds = given_folds(data, self.cv, X, y, groups)
             folds = folds.of_rows(order, folds.n_folds)
         if not is_large:
             return ordered, folds, np.arange(len(order))
@@ -220,8 +262,17 @@ class AutoSVC(ExpansionClassifier):
     def _criterion(self, classes: np.ndarray) -> Any:
         if self.scoring is None:
             return lambda task: task.errors
+        if (metric := label_metric(self.scoring, classes)) is not None:
+            return lambda task: criterion_of_metric(metric, task)
         scorer = check_scoring(self, self.scoring)
-        return lambda task: score_by(scorer, task, classes)
+        return lambda task: criterion_of_scorer(scorer, task, classes)
+
+    def _threshold(self, classes: np.ndarray, decisions: np.ndarray, codes: np.ndarray) -> float:
+        """The decision above which the second of two classes is predicted, by held-out decisions."""
+        metric = label_metric(self.scoring, classes)
+        if len(classes) > 2 or metric is None or not metric.moves_threshold:
+            return 0.0
+        return best_threshold(metric, codes, decisions)
 
     def _attributes_of(self, search: AutoSearch) -> dict[str, Any]:
         found = search.best_so_far()
@@ -231,12 +282,12 @@ class AutoSVC(ExpansionClassifier):
         vectors = data.X[places].astype(np.float64, copy=False)
         held = found.trained.task.held
         status = Status.STOPPED if search.is_stopped else Status.CONVERGED
-        status = Status.TIME_LIMIT if search.is_cut_short else status
+        status = Status.TIME_LIMIT if search.shortfall else status
         return {
             "classes_": data.classes,
             "shape_fit_": data.shape,
             "gamma_": choice.gamma,
-            "feature_scale_": search.all.scales,
+            "feature_scale_": found.trained.scales,
             "path_": path_of(search),
             "best_score_": 1.0 - choice.error,
             "n_iter_": choice.stage,
@@ -250,6 +301,7 @@ class AutoSVC(ExpansionClassifier):
             "is_exact_": found.is_exact,
             "status_": status,
             "converged_": status is Status.CONVERGED,
+            "best_threshold_": self._threshold(data.classes, found.held_decisions, held.codes),
             "_layout": Layout(len(data.classes), "ovr"),
             "_kernel": Gaussian(choice.gamma),
             "_landmark_coef": None,
@@ -264,6 +316,21 @@ class AutoSVC(ExpansionClassifier):
         X = divided_in_blocks(check_predict_X(self, X), self.feature_scale_)
         vectors = divided_by(self.support_vectors_, self.feature_scale_)
         return self._expand(X, vectors, dense_coef(self).T) + self.intercept_
+
+    @lazy_on_dask
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row of `X`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        threshold = getattr(self, "best_threshold_", 0.0)  # models saved by version 0.1 have none
+        return self.classes_[self._layout.vote(self._decisions(X) - threshold)]
 
     @lazy_on_dask
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -309,10 +376,10 @@ class AutoSVC(ExpansionClassifier):
         if failed:
             reasons = "; ".join(f"gamma={c.gamma:.3g}: {c.reason}" for c in failed)
             warnings.warn(f"some kernel widths could not be judged: {reasons}", AdatronWarning, stacklevel=3)
-        if search.is_cut_short:
+        if search.shortfall:
             warnings.warn(
-                f"AutoSVC did not finish its search: {Status.TIME_LIMIT.sentence} ({self.time_limit:g} s); "
-                "the model is the best one found by then. Raise time_limit.",
+                f"AutoSVC took the best model it could find within time_limit={self.time_limit:g} s: "
+                f"{search.shortfall}. Raise time_limit.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

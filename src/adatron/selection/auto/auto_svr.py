@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
+from functools import partial
 from time import monotonic, perf_counter
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators import SVR
@@ -25,6 +27,8 @@ from adatron.kernels import Gaussian
 from adatron.operators import DenseGram
 from adatron.operators.tiles import whole_matrix
 from adatron.selection.auto.folds import check_search, is_number_of_folds
+from adatron.selection.auto.metrics import RegressionMetric, regression_metric
+from adatron.selection.auto.scoring import HeldOutRegressor
 from adatron.selection.auto.stages import StageCurve
 from adatron.selection.auto.svr_paths import RegressionFolds, SearchClock, given_members, solved
 from adatron.selection.auto.width_search import SearchLevels, WidthSearch
@@ -51,6 +55,9 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
     Parameters
     ----------
     cv : int, cross-validation generator or iterable, default=5
+        As in `sklearn.model_selection.GridSearchCV`.
+    scoring : str or callable, default=None
+        As in `GridSearchCV`; by default the squared error of all held-out rows.
     time_limit : float, default=None
         Seconds, of which the search takes at most half.
     random_state : int, RandomState instance or None, default=None
@@ -66,9 +73,10 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
     svr_ : SVR
         The final model, of scaled features and targets.
     path_ : KernelPath
-        Mean squared error on held-out rows for every width, in squared deviations of the target.
+        Mean squared error on held-out rows for every width, in squared deviations of the target; minus the
+        score with `scoring`.
     best_score_ : float
-        R² on the held-out rows of the search.
+        R² on the held-out rows of the search, or their mean score by `scoring`.
     feature_scale_ : ndarray of shape (n_features,)
     duality_gap_, status_, converged_ : of the final model
 
@@ -91,15 +99,16 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
     kernel = "rbf"  # the only one; not a parameter
     _scales_features = True
 
-    def __init__(self, *, cv=5, time_limit=None, random_state=None, n_jobs=None, verbose=False):
+    def __init__(self, *, cv=5, scoring=None, time_limit=None, random_state=None, n_jobs=None, verbose=False):
         self.cv = cv
+        self.scoring = scoring
         self.time_limit = time_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AutoSVR:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> AutoSVR:
         """Choose C, ε and the kernel's width, and train.
 
         Parameters
@@ -107,6 +116,9 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group are never on both sides of a split; for a `cv` that is a number, the folds are
+            those of `sklearn.model_selection.GroupKFold`.
 
         Returns
         -------
@@ -120,7 +132,7 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
                 data = weighted_rows(self, X, y, sample_weight, has_targets=True)
                 self.feature_scale_, spread = feature_scales(data.X, data.weights)
                 self._centre, self._unit = _moments(data)
-                folds = self._folds(data, X, y)
+                folds = self._folds(data, X, y, groups)
                 tasks = FitTasks(self, X, y, sample_weight, None)
 
             def model_so_far() -> dict[str, Any]:
@@ -161,24 +173,36 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
         self._train(data, clock)
         self.status_, self.converged_ = Status.STOPPED, False
 
-    def _folds(self, data: WeightedRows, X: Any, y: Any) -> RegressionFolds:
+    def _folds(self, data: WeightedRows, X: Any, y: Any, groups: Any) -> RegressionFolds:
         """A sample of the rows in a fixed order, and its folds."""
         state = as_random_state(0 if self.random_state is None else self.random_state)
         order = np.lexsort((data.weights, data.targets, row_sums(data.X)))
-        if is_number_of_folds(self.cv):
+        if is_number_of_folds(self.cv) and groups is None:
             order = order[np.sort(state.permutation(len(order))[:_SAMPLE])]
             n_folds = min(5 if self.cv is None else int(self.cv), len(order))
             turn = state.permutation(np.arange(len(order)) % max(n_folds, 1))
             held = turn[:, None] == np.arange(max(n_folds, 1))
             training = ~held if n_folds > 1 else held
         else:
-            training, held = given_members(data, self.cv, X, y)
+            training, held = given_members(data, self.cv, X, y, groups)
             training, held = training[order], held[order]
         weights = data.weights[order][:, None]
         targets = (data.targets[order] - self._centre) / self._unit
         return RegressionFolds(
-            divided_by(data.X[order], self.feature_scale_), targets, training * weights, held * weights
+            divided_by(data.X[order], self.feature_scale_),
+            targets,
+            training * weights,
+            held * weights,
+            self._score(),
         )
+
+    def _score(self) -> RegressionMetric | None:
+        """A score of scaled targets and outputs, by what `scoring` says of the unscaled ones."""
+        if self.scoring is None:
+            return None
+        metric = regression_metric(self.scoring) or partial(_by_scorer, check_scoring(self, self.scoring))
+        centre, unit = self._centre, self._unit
+        return lambda targets, outputs: metric(centre + unit * targets, centre + unit * outputs)
 
     def _curve(self, folds: RegressionFolds, gamma: float, clock: SearchClock) -> StageCurve:
         """Held-out errors along the path in C at one width."""
@@ -208,9 +232,12 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
             if error < best:
                 best, epsilon = error, tried
         self.epsilon_ = epsilon * self._unit
-        spread = folds.error(np.zeros_like(folds.held)) or 1.0
-        self.best_score_ = 1.0 - best / spread
-        self.path_ = _path(search)
+        if folds.score is None:
+            spread = folds.error(np.zeros_like(folds.held)) or 1.0
+            self.best_score_, criterion = 1.0 - best / spread, "held-out squared error"
+        else:
+            self.best_score_, criterion = -best, "minus the held-out score"
+        self.path_ = _path(search, criterion)
 
     def _train(self, data: WeightedRows, clock: SearchClock) -> None:
         left = clock.left_for_training
@@ -255,7 +282,11 @@ def _moments(data: WeightedRows) -> tuple[float, float]:
     return mean, deviation if deviation > 1e-12 * abs(mean) and deviation > 0.0 else 1.0
 
 
-def _path(search: WidthSearch) -> KernelPath:
+def _by_scorer(scorer: Any, targets: np.ndarray, outputs: np.ndarray) -> float:
+    return float(scorer(HeldOutRegressor(outputs).fit(), np.arange(len(targets))[:, None], targets))
+
+
+def _path(search: WidthSearch, criterion: str) -> KernelPath:
     octaves = sorted(octave for octave, curve in search.curves.items() if not curve.reason)
     records = []
     for octave in octaves:
@@ -264,4 +295,4 @@ def _path(search: WidthSearch) -> KernelPath:
         record = {"sigma": (2.0 * curve.gamma) ** -0.5, "gamma": curve.gamma, "criterion": curve.best, "C": C}
         records.append(record | {"seconds": curve.seconds})
     best = octaves.index(search.best_octave())
-    return KernelPath(records, criterion="held-out squared error", best_index=best)
+    return KernelPath(records, criterion=criterion, best_index=best)

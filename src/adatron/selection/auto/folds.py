@@ -11,13 +11,13 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 
 from adatron.estimators.held_out import dealt
 from adatron.estimators.parameters import check_integer, check_number, count_threads
 from adatron.estimators.training_data import TrainingData
 
-__all__ = ["Folds", "check_search", "drawn_folds", "given_folds", "is_number_of_folds"]
+__all__ = ["Folds", "check_search", "drawn_folds", "given_folds", "is_number_of_folds", "splits"]
 
 
 @dataclass(frozen=True)
@@ -52,20 +52,28 @@ def drawn_folds(data: TrainingData, n_folds: int, random_state: np.random.Random
     return _checked(Folds(data.weights[:, None] - held, held), data)
 
 
-def given_folds(data: TrainingData, cv: Any, X: Any, y: Any) -> Folds:
-    """The folds of a scikit-learn splitter or of an iterable of (train, test)."""
+def splits(cv: Any, X: Any, y: Any, groups: Any, *, of_classes: bool) -> list[tuple[Any, Any]]:
+    """The parts of a scikit-learn splitter, of an iterable of (train, test), or of whole `groups`."""
+    if groups is not None and is_number_of_folds(cv):
+        cv = (StratifiedGroupKFold if of_classes else GroupKFold)(5 if cv is None else int(cv))
+    found = list(check_cv(cv, y, classifier=of_classes).split(X, y, groups))
+    if not found:
+        raise ValueError(f"cv={cv!r} gives no folds")
+    return found
+
+
+def given_folds(data: TrainingData, cv: Any, X: Any, y: Any, groups: Any) -> Folds:
+    """Folds as `splits` deals them out."""
     place = np.full(data.shape[0], -1)
     place[data.rows] = np.arange(len(data.rows))
     training: list[np.ndarray] = []
     held: list[np.ndarray] = []
-    for parts in check_cv(cv, y, classifier=True).split(X, y):
+    for parts in splits(cv, X, y, groups, of_classes=True):
         for rows, columns in zip(parts, (training, held), strict=True):
             inside = place[np.arange(data.shape[0])[rows]]
             column = np.zeros(len(data.rows))
             column[inside[inside >= 0]] = data.weights[inside[inside >= 0]]
             columns.append(column)
-    if not held:
-        raise ValueError(f"cv={cv!r} gives no folds")
     return _checked(Folds(np.stack(training, axis=1), np.stack(held, axis=1)), data)
 
 

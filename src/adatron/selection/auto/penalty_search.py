@@ -33,12 +33,13 @@ from adatron.threads import usable_threads
 __all__ = ["PenaltySearch", "Trial", "less_by"]
 
 _STEP = 4.0  # between values of C
-_FIRST = (1, 0, 2)  # powers of it
+_FIRST = 1  # power of it
 _LEAST, _MOST = -3, 5
 _WIDER = 4  # octaves at most
-_LOST = 0.25  # part of the rival's criterion by which it must be behind for the first trials to be the last
+_HOPELESS, _LOST = 1.0, 0.25  # parts of the rival's criterion by which the first trial, or the best of the
+# first three, must be behind to be the last
 _GAIN = 0.01  # part of the criterion by which it must fall for the search to go on
-_TOL, _MOST_EPOCHS = 1e-2, 2_000  # relative duality gap
+_TOL, _MOST_EPOCHS = 1e-2, 500  # relative duality gap
 _IN_DOUBLE = 2_048  # rows up to which a working set is all of them, in float64
 
 
@@ -92,7 +93,10 @@ class PenaltySearch:
 
     def run(self, octave: int, rival: float) -> Trial | None:
         """The best trial, from the width of another model on whose criterion is `rival`; None without any."""
-        self._look_at([(octave, power) for power in _FIRST])
+        self._look_at([(octave, _FIRST)])
+        if self.trials and self.best.criterion > less_by(-_HOPELESS, rival):
+            return self.best
+        self._look_at([(octave, _FIRST - 1), (octave, _FIRST + 1)])
         last = less_by(-_LOST, rival)
         while self.trials and not self.is_over and self.best.criterion < last:
             last, o, p = less_by(_GAIN, self.best.criterion), self.best.octave, self.best.power

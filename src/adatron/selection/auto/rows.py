@@ -53,13 +53,17 @@ class Rows:
         return replace(self, task=replace(self.task, caps=(np.inf,)))
 
 
-def prepared_rows(data: TrainingData, folds: Folds, merge: bool, scaling: Rows | None = None) -> Rows:
+def prepared_rows(
+    data: TrainingData, folds: Folds, merge: bool, scaling: Rows | None = None, *, divide: bool = True
+) -> Rows:
     """Merge equal rows, if wanted, and scale them, perhaps as others were."""
     if merge:
         kept, place = distinct_rows(data)
         data, folds = merged(data, kept, place), folds.merged(place)
     scales, spread = (
-        feature_scales(data.X, data.sample_weight) if scaling is None else (scaling.scales, scaling.spread)
+        feature_scales(data.X, data.sample_weight, divide=divide)
+        if scaling is None
+        else (scaling.scales, scaling.spread)
     )
     layout = Layout(len(data.classes), "ovr")
     caps = (np.inf, _CAP) if layout.is_binary else (np.inf,)

@@ -1,4 +1,4 @@
-"""Scores of held-out decision values by any of scikit-learn's scorers."""
+"""Scores of held-out predictions: the usual metrics at once, any other by scikit-learn's scorers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from adatron.estimators.multiclass import Layout
-from adatron.selection.auto.stages import Task
+from adatron.selection.auto.metrics import LabelMetric
+from adatron.selection.auto.stages import Score, Task
 
-__all__ = ["score_by"]
+__all__ = ["HeldOutRegressor", "criterion_of_metric", "criterion_of_scorer"]
 
 
 class HeldOutModel(ClassifierMixin, BaseEstimator):
@@ -42,9 +43,39 @@ class HeldOutModel(ClassifierMixin, BaseEstimator):
         return np.column_stack([1.0 - positive, positive])
 
 
-def score_by(
-    scorer: Callable[..., float], task: Task, classes: np.ndarray
-) -> Callable[[np.ndarray, np.ndarray, float], np.ndarray]:
+class HeldOutRegressor(RegressorMixin, BaseEstimator):
+    """The same for targets."""
+
+    def __init__(self, outputs=None):
+        self.outputs = outputs
+
+    def fit(self, X: Any = None, y: Any = None) -> HeldOutRegressor:
+        self.is_fitted_ = True
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return self.outputs[np.asarray(X)[:, 0]]
+
+
+def criterion_of_metric(metric: LabelMetric, task: Task) -> Score:
+    """A criterion to minimise, ``1 − score``, as the mean over folds."""
+    k, held = task.signs.shape[1], task.held
+    columns = held.folds[:, None] * k + np.arange(k)
+
+    def criterion(before: np.ndarray, after: np.ndarray, share: float) -> np.ndarray:
+        values = []
+        for loss in range(len(task.caps)):
+            places = held.rows[:, None], loss * task.folds.n_folds * k + columns
+            decisions = (1.0 - share) * before[places] + share * after[places]
+            values.append(1.0 - metric.of_folds(held.codes, decisions, held.folds))
+        if not np.isfinite(values).all():
+            raise ValueError("the score is not a finite number")
+        return np.array([values, values]).T
+
+    return criterion
+
+
+def criterion_of_scorer(scorer: Callable[..., float], task: Task, classes: np.ndarray) -> Score:
     """A criterion to minimise, ``1 − score``, as the mean over folds."""
     k = task.signs.shape[1]
     held = [np.flatnonzero(column) for column in task.folds.held.T]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
 from adatron.estimators.training_data import WeightedRows
 from adatron.operators import DenseGram
 from adatron.problems import regression
+from adatron.selection.auto.folds import splits
 from adatron.solvers import GreedyAdatron
 from adatron.solving import Run, rounds
 
@@ -30,10 +31,17 @@ class RegressionFolds:
     targets: np.ndarray
     training: np.ndarray
     held: np.ndarray
+    score: Callable[[np.ndarray, np.ndarray], float] | None = None  # of targets and outputs of one fold
 
     def error(self, outputs: np.ndarray) -> float:
-        """Mean squared error of the held-out rows."""
-        return float((self.held * (self.targets[:, None] - outputs) ** 2).sum() / self.held.sum())
+        """Mean squared error of the held-out rows; with a score, minus its mean over the folds."""
+        if self.score is None:
+            return float((self.held * (self.targets[:, None] - outputs) ** 2).sum() / self.held.sum())
+        parts = [np.flatnonzero(column) for column in self.held.T]
+        scores = [self.score(self.targets[rows], outputs[rows, f]) for f, rows in enumerate(parts)]
+        if not np.isfinite(scores).all():
+            raise ValueError("the score of some fold is not a finite number; choose another scoring or cv")
+        return -float(np.mean(scores))
 
 
 @dataclass
@@ -67,11 +75,9 @@ class SearchClock:
         return self.is_stopped or self.left == 0.0
 
 
-def given_members(data: WeightedRows, cv: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+def given_members(data: WeightedRows, cv: Any, X: Any, y: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
     """Membership (m, F) of the rows in the training and test parts of a splitter."""
-    parts = list(check_cv(cv).split(X, y))
-    if not parts:
-        raise ValueError(f"cv={cv!r} gives no folds")
+    parts = splits(cv, X, y, groups, of_classes=False)
     members = np.zeros((2, data.shape[0], len(parts)), dtype=bool)
     for fold, both in enumerate(parts):
         for kind, rows in enumerate(both):
