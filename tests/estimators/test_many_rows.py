@@ -59,7 +59,7 @@ def test_auto_svc_draws_from_more_rows_than_it_trains(monkeypatch, moons):
     everything = AutoSVC().fit(X, y)
     monkeypatch.setattr(auto_svc, "MOST", 1_600)
     labels = np.where(np.arange(len(y)) % 100 == 7, 2, y)  # twenty of a third class
-    rows, samples = AutoSVC()._rows(X, labels, None)
+    ((rows, samples),) = AutoSVC()._candidates(X, labels, None, None)
     assert len(rows.task.codes) == 1_600
     assert (rows.task.codes == 2).sum() == 20  # a rare class is kept
     np.testing.assert_array_equal(labels[rows.data.rows], rows.task.codes)
@@ -74,7 +74,7 @@ def test_auto_svc_draws_from_more_rows_than_it_trains(monkeypatch, moons):
 
 
 def test_auto_svc_scales_mapped_rows_when_it_reads_them(mapped, moons):
-    rows, samples = AutoSVC()._rows(mapped, moons[1], None)
+    ((rows, samples),) = AutoSVC()._candidates(mapped, moons[1], None, None)
     assert np.shares_memory(rows.X.X, mapped)
     assert [len(sample.task.codes) for sample in samples] == [300, 1_200]
 

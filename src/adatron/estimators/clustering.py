@@ -80,7 +80,8 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     path_ : ClusterPath
         The clusterings from which `sigma` and `nu` were chosen, if one of them was "auto".
     duality_gap_ : float
-        Relative duality gap of the ball, recomputed apart from the solver.
+        Relative duality gap of the ball, recomputed apart from the solver; a squared radius below 1e-8 of
+        the largest k(x, x) counts as this much.
     status_ : Status
     converged_, finished_exactly_ : bool
     n_iter_ : int

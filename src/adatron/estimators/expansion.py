@@ -9,12 +9,12 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.estimators.base import FitPlan, KernelMachine
+from adatron.estimators.base import FitPlan, KernelMachine, linear_weights
 from adatron.estimators.dask_predict import lazy_on_dask
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.kernel_choice import is_precomputed
 from adatron.estimators.training_data import TrainingData
-from adatron.kernels import Kernel, Precomputed, product_form, squared_norms
+from adatron.kernels import Kernel, Linear, Precomputed, product_form, squared_norms
 from adatron.operators import LowRankGram, is_distributed
 from adatron.solving import is_single
 
@@ -36,6 +36,8 @@ class ExpansionClassifier(ClassifierMixin, KernelMachine):
         """Decision values of all problems, shape (n, n_problems)."""
         check_is_fitted(self)
         X = check_predict_X(self, X)
+        if isinstance(self._kernel, Linear):
+            return self._linear(X) + self.intercept_
         if self._landmark_coef is not None:
             return self._expand(X, self._landmarks, self._landmark_coef) + self.intercept_
         vectors = self.support_ if isinstance(self._kernel, Precomputed) else self.support_vectors_
@@ -175,6 +177,9 @@ def support_attributes(
         "_landmark_coef": None,
         "_precision": np.float32 if any(is_single(run.problem.gram) for run in plan.runs) else np.float64,
     }
+    if data.moved is not None:
+        weights = linear_weights(data.moved.X[support], coefficients[support])
+        attributes["intercept_"] = intercept - weights @ data.moved.by
     if isinstance(gram, LowRankGram) and len(gram.projection):
         expanded = gram.projection @ gram.weights_of(coefficients)
         attributes["_landmarks"], attributes["_landmark_coef"] = landmark_rows(data.X, gram), expanded
@@ -192,7 +197,8 @@ def _support_vectors(plan: FitPlan, support: np.ndarray) -> Any:
     """Rows of X, which an ensemble and its last SVM share."""
     known = plan.extras.get("support")
     if known is None or not np.array_equal(known[0], support):
-        X, gram = plan.extras["data"].X, plan.extras["gram"]
+        data, gram = plan.extras["data"], plan.extras["gram"]
+        X = data.X if data.moved is None else data.moved.X
         # none of them from a cluster where decisions come from landmarks: there may be millions
         is_elsewhere = is_distributed(X) and isinstance(gram, LowRankGram)
         known = support, _in_double(X[support[:0] if is_elsewhere else support])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adatron.estimators.base import DEFAULT_MAX_ITER, FitPlan, KernelMachine
+from adatron.estimators.base import DEFAULT_MAX_ITER, FitPlan, KernelMachine, linear_weights
 from adatron.estimators.kernel_choice import (
     distributed_operator,
     inspect_gram,
@@ -52,7 +52,9 @@ class SupportVectorMachine(KernelMachine):
                 check_flag(name, getattr(self, name))
         solver = solver_from(self.solver, self.learning_rate)
         max_iter = check_max_iter(self.max_iter, DEFAULT_MAX_ITER)
-        return {"tol": check_number("tol", self.tol), "max_iter": max_iter, "solver": solver}
+        may_give_up = self.max_iter == -1
+        tol = check_number("tol", self.tol)
+        return {"tol": tol, "max_iter": max_iter, "solver": solver, "may_give_up": may_give_up}
 
     def _kernel_matrix(self, X: Any, weights: np.ndarray, copies: float = 1.0) -> tuple[Kernel, Choice, bool]:
         """The kernel, how its matrix is held, and whether it is indefinite."""
@@ -104,7 +106,7 @@ class SupportVectorMachine(KernelMachine):
         if not isinstance(getattr(self, "_kernel", None), Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
         vectors, coefficients = self._expansion()
-        weights = coefficients.T @ vectors
+        weights = linear_weights(vectors, coefficients)
         if sparse.issparse(vectors):
             weights = sparse.csr_array(weights)
             weights.data.flags.writeable = False
@@ -143,10 +145,6 @@ class SupportVectorMachine(KernelMachine):
         from adatron.estimators.as_sklearn import as_sklearn  # scikit-learn's machines take time to load
 
         return as_sklearn(self)
-
-    def _expansion(self) -> tuple[Any, np.ndarray]:
-        """Rows and their coefficients."""
-        raise NotImplementedError
 
 
 def bounds_from(C: float, weights: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from adatron.estimators.kernel_choice import is_precomputed
 from adatron.estimators.machine import SupportVectorMachine
 from adatron.estimators.parameters import count_threads
 from adatron.estimators.training_data import WeightedRows
-from adatron.kernels import Precomputed
+from adatron.kernels import Linear, Precomputed
 from adatron.operators import GramOperator
 from adatron.problems import DualProblem
 from adatron.solving import DualSolution
@@ -72,6 +72,8 @@ class SingleExpansion(SupportVectorMachine):
         """``Σ coef_i k(x_i, x) + b`` of every row of `X`."""
         check_is_fitted(self)
         X = check_predict_X(self, X)
+        if isinstance(self._kernel, Linear):
+            return self._linear(X)[:, 0] + self.intercept_[0]
         return self._expand(X, *self._expansion())[:, 0] + self.intercept_[0]
 
     def _expansion(self) -> tuple[Any, np.ndarray]:

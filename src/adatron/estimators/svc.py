@@ -27,7 +27,7 @@ from adatron.estimators.parameters import (
 )
 from adatron.estimators.probabilities import ClassProbabilities, PairProbabilities, agreeing
 from adatron.estimators.separability import check_coincident, check_separable
-from adatron.estimators.training_data import TrainingData, classification_data
+from adatron.estimators.training_data import TrainingData, centred_if_far, classification_data
 from adatron.kernels import Kernel, Precomputed
 from adatron.operators import Choice, GramOperator, RowGram, choose_rows, is_distributed
 from adatron.problems import classification, crammer_singer
@@ -77,7 +77,7 @@ default="rbf"
     class_weight : dict or "balanced", default=None
     verbose : bool or int, default=False
     max_iter : int, default=-1
-        Epochs at most; -1 is 100,000.
+        Epochs at most; -1 is 100,000, or fewer where these would not suffice at the rate reached after 3,000.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
     break_ties : bool, default=False
     random_state : int, RandomState instance or None, default=None
@@ -280,6 +280,8 @@ default="auto"
         layout = Layout(len(data.classes), self.multi_class)
         layout.check_size(len(data.codes))
         copies = layout.copies_of_the_matrix(data.codes)
+        if not layout.is_direct:
+            data = centred_if_far(data, self)
         kernel, choice, indefinite = self._kernel_matrix(data.X, data.sample_weight, copies)
         problems = self._problems(choice.gram, layout, data)
         if np.isinf(problems[0].upper).any() and not isinstance(kernel, Precomputed):

@@ -16,7 +16,7 @@ from adatron.estimators.machine import bounds_from
 from adatron.estimators.parameters import check_finite_number, check_number
 from adatron.estimators.separability import check_one_tube
 from adatron.estimators.single import SingleExpansion
-from adatron.estimators.training_data import WeightedRows, weighted_rows
+from adatron.estimators.training_data import WeightedRows, centred_if_far, weighted_rows
 from adatron.exceptions import InfeasibleError
 from adatron.operators import GramOperator, is_distributed
 from adatron.problems import DualProblem, regression
@@ -56,7 +56,7 @@ default="rbf"
         Memory for kernel values in MB; "auto" is half of what is free, at most 3 GB.
     verbose : bool or int, default=False
     max_iter : int, default=-1
-        Epochs at most; -1 is 100,000.
+        Epochs at most; -1 is 100,000, or fewer where these would not suffice at the rate reached after 3,000.
     fit_intercept : bool, default=True
         Whether a bias is fitted.
     solver : {"auto", "adatron", "adatron-secant", "multiplicative", "m3"} or Solver, default="auto"
@@ -218,7 +218,7 @@ default="rbf"
             raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}; use 0 for no tube")
 
     def _data(self, X: Any, y: Any, sample_weight: Any) -> WeightedRows:
-        return weighted_rows(self, X, y, sample_weight, has_targets=True)
+        return centred_if_far(weighted_rows(self, X, y, sample_weight, has_targets=True), self)
 
     def _problem(self, gram: GramOperator, data: WeightedRows) -> DualProblem:
         targets = data.targets - self._centre(data)

@@ -7,15 +7,27 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 
+from adatron.estimators.base import is_far
 from adatron.estimators.inputs import check_labels, check_sample_weight, check_targets, check_training_X
 from adatron.estimators.kernel_choice import check_precomputed, is_precomputed
+from adatron.kernels import Linear
 from adatron.operators import is_distributed, kept_rows
 
-__all__ = ["TrainingData", "WeightedRows", "classification_data", "weighted_rows"]
+__all__ = ["TrainingData", "WeightedRows", "centred_if_far", "classification_data", "weighted_rows"]
 
+_ROUNDING = 1e-13
 _MODERATE = 20  # powers of two up to which weights are left as they are
+
+
+@dataclass(frozen=True)
+class Moved:
+    """How rows were moved before training."""
+
+    by: np.ndarray  # (n_features,)
+    X: np.ndarray  # as it was
 
 
 @dataclass(frozen=True)
@@ -31,6 +43,7 @@ class TrainingData:
     class_weight: np.ndarray
     shape: tuple[int, ...]  # of the user's X
     weight_scale: float = 1.0  # by which weights were multiplied
+    moved: Moved | None = None
 
     def with_moderate_weights(self) -> TrainingData:
         """Weights of extreme size brought near 1 by a power of two, which rounds nothing."""
@@ -71,6 +84,7 @@ class WeightedRows:
     targets: np.ndarray  # empty where there are none
     weights: np.ndarray
     shape: tuple[int, ...]  # of the user's X
+    moved: Moved | None = None
 
 
 def weighted_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, has_targets: bool) -> WeightedRows:
@@ -81,6 +95,30 @@ def weighted_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, has_tar
     rows = np.flatnonzero(weights > 0.0)
     shape = tuple(X.shape)
     return WeightedRows(_taking_part(estimator, X, rows), rows, targets[rows], weights[rows], shape)
+
+
+def centred_if_far(data: Any, estimator: Any) -> Any:
+    """Data whose rows lie around the origin, where that changes nothing but the rounding.
+
+    With a bias the linear kernel does not care where the origin is, but its values do: those of rows at a
+    distance of 1e7 have no digit left after the sum over multipliers that add up to zero. The published
+    algorithms are left with the kernel that they are given.
+    """
+    kernel = estimator.kernel
+    is_linear = isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
+    has_choice = estimator._is_greedy and estimator.fit_intercept and estimator.rank is None
+    if not is_linear or not has_choice:
+        return data
+    if sparse.issparse(data.X) or is_distributed(data.X):
+        return data
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = data.X.mean(axis=0)
+    if not np.isfinite(centre).all() or not is_far(centre, data.X):
+        return data
+    rows = data.X - centre
+    if np.abs(rows).max() <= _ROUNDING * np.abs(centre).max():  # all rows are equal
+        return data
+    return replace(data, X=rows, moved=Moved(centre, data.X))
 
 
 def _taking_part(estimator: Any, X: Any, rows: np.ndarray) -> Any:

@@ -42,6 +42,8 @@ __all__ = [
     "with_smaller_gap",
 ]
 
+_DIGITS = 8.0 * np.finfo(float).eps  # error of a float64 kernel value, relative to √(K_ii K_jj)
+FAR = 1e6  # offset of the kernel from which on its lost digits are allowed for
 _AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
 _ALL_IN_DOUBLE = 5_000  # points up to which a certificate rests on float64 kernel values alone
 _BALANCED = 1e-14
@@ -61,7 +63,14 @@ class Certificate:
     primal: float
     dual: float
     margin_interval: tuple[float, float]
-    rounding: float = 0.0  # part of the gap that only allows for float32 kernel values
+    rounding: float = 0.0  # part of the gap that only allows for rounding
+
+    @property
+    def plain_gap(self) -> float:
+        """The gap relative to the larger objective, however small that is; the same but for one class."""
+        size = max(abs(self.primal), abs(self.dual))
+        is_scaled = np.isfinite(size) and size > 0.0
+        return max(self.gap, (self.primal - self.dual) / size) if is_scaled else self.gap
 
 
 def certify(
@@ -79,12 +88,14 @@ def certify(
     if is_single(problem.gram) and distinct(problem.gram)[0].m <= _ALL_IN_DOUBLE:
         gram: Any = problem.gram
         return measure_gap(problem, column, feasible, gram.exact_outputs(np.arange(gram.m), y * feasible))
-    if outputs is None or not is_single(problem.gram):
+    if not is_single(problem.gram):
+        f = problem.gram.matmul((y * feasible)[:, None])[:, 0]
+        return _allow_for_lost_digits(problem, column, measure_gap(problem, column, feasible, f))
+    if outputs is None:
         f = problem.gram.matmul((y * feasible)[:, None])[:, 0]
     else:
         f = outputs + problem.gram.matmul((y * (feasible - alpha))[:, None])[:, 0]
-    certificate = measure_gap(problem, column, feasible, f)
-    return _allow_for_rounding(problem, column, certificate) if is_single(problem.gram) else certificate
+    return _allow_for_rounding(problem, column, measure_gap(problem, column, feasible, f))
 
 
 def is_single(gram: GramOperator) -> bool:
@@ -92,21 +103,44 @@ def is_single(gram: GramOperator) -> bool:
     return bool(getattr(gram, "is_single", False))
 
 
-def _allow_for_rounding(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
-    """Enlarge a gap from float32 kernel values by what a float64 spot check finds them to cost.
+def _allow_for_lost_digits(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
+    """Enlarge a gap from float64 kernel values where rounding of these may hide more than it shows.
 
-    The gap is a sum of terms ``w_i |g_i|``; errors of the outputs enter it with the same weights, and
-    with the bound of a point whose g_i may have the wrong sign.
+    Each value is wrong by some ε √(K_ii K_jj), which matters where that is large and the outputs are not:
+    rows far from the origin under a linear or polynomial kernel.
     """
-    gram: Any = problem.gram
+    upper = problem.upper[:, column]
+    if np.isinf(upper).any() or problem.offset < FAR:
+        return certificate
+    roots = np.sqrt(problem.diagonal)
+    errors = _DIGITS * roots * float(certificate.alpha @ roots)
+    rounding = _cost_of_errors(problem, column, certificate, errors, float(errors.max()))
+    return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
+
+
+def _cost_of_errors(
+    problem: DualProblem, column: int, certificate: Certificate, errors: Any, largest: float
+) -> float:
+    """By how much errors of the outputs may change the gap.
+
+    The gap is a sum of terms ``w_i |g_i|``; errors enter it with the same weights, and with the bound of a
+    point whose g_i may have the wrong sign.
+    """
     y, p, upper = problem.y[:, column], problem.p[:, column], problem.upper[:, column]
-    sample = np.unique(np.linspace(0, problem.m - 1, max(100, problem.m // 100)).astype(int))
-    errors = np.abs(gram.exact_outputs(sample, y * certificate.alpha) - certificate.f[sample])
     slack = p - y * (certificate.f + certificate.bias)
     weights = np.where(slack > 0.0, upper - certificate.alpha, certificate.alpha)
-    weights = np.where(np.abs(slack) <= 3.0 * errors.max(), upper, weights)
-    size = max(abs(certificate.primal), abs(certificate.dual), 1e-300)
-    rounding = float(weights.sum() * errors.mean()) / size
+    weights = np.where(np.abs(slack) <= 3.0 * largest, upper, weights)
+    size = max(abs(certificate.primal), abs(certificate.dual), _least_size(problem), 1e-300)
+    return float(np.sum(weights * errors)) / size
+
+
+def _allow_for_rounding(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
+    """Enlarge a gap from float32 kernel values by what a float64 spot check finds them to cost."""
+    gram: Any = problem.gram
+    y = problem.y[:, column]
+    sample = np.unique(np.linspace(0, problem.m - 1, max(100, problem.m // 100)).astype(int))
+    errors = np.abs(gram.exact_outputs(sample, y * certificate.alpha) - certificate.f[sample])
+    rounding = _cost_of_errors(problem, column, certificate, float(errors.mean()), float(errors.max()))
     return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
 
 

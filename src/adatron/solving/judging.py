@@ -9,7 +9,7 @@ import numpy as np
 
 from adatron.problems import DualProblem
 from adatron.solvers import Pause, Solver
-from adatron.solving.certificate import Certificate, certify, estimated_gap, is_single
+from adatron.solving.certificate import FAR, Certificate, certify, estimated_gap, is_single
 from adatron.solving.finish import exact_finish
 from adatron.solving.records import History
 from adatron.solving.status import Status
@@ -20,6 +20,9 @@ _FINISH_FROM = 1e-3  # gap from which the exact finish is tried when tol is smal
 _FINISH_UP_TO = 1_000  # multipliers up to which it is tried even where the gap is small enough without
 _SINGLE_GAP = 1e-4  # gap down to which float32 kernel values are trusted
 _DIVERGED = 1e6  # violation, relative to that of the first epoch, from which there is no way back
+_LOOK_AT_DIGITS = 16  # epoch from which on, at powers of two, a fit may turn out to be below rounding
+_LAST_LOOK = 128  # epoch from which on a gap that hardly has fallen is proof enough of that
+_LEAST_TRY = 3_000  # epochs before a fit is given up
 _INDEFINITE_EPOCHS = 1_000  # no gap can end a fit with an indefinite kernel
 
 
@@ -35,8 +38,12 @@ class Judged:
         alpha: np.ndarray | None,
         indefinite: bool,
         aim: float = 1.0,
+        may_give_up: bool = False,
     ) -> None:
         self.problem, self.solver, self.max_iter = problem, solver, max_iter
+        self.may_give_up = may_give_up
+        self._gaps: list[list[tuple[int, float]]] = [[] for _ in range(problem.n_columns)]
+        self.needed = [0] * problem.n_columns  # epochs that a column was given up for
         self.allowed, self.tol = tol, aim * tol
         self.indefinite, self.epoch = indefinite, 0
         self.live = np.arange(problem.n_columns)
@@ -82,11 +89,13 @@ class Judged:
             best = self._best[column] or self._certify(column, np.zeros_like(alpha))
             if self.indefinite:
                 return Status.INDEFINITE_KERNEL, best
+            if self._is_greedy and self.problem.offset >= FAR:  # exact steps diverge by rounding alone
+                return Status.PRECISION_LIMIT, best
             verdict = self._judge_margin(column, best, self._finish_if_hard(column, best.alpha))
             return verdict if verdict and verdict[0] is Status.NOT_SEPARABLE else (Status.DIVERGED, best)
         is_near = self._is_near(place, column)
         if is_near is False:
-            return None
+            return self._judge_digits(column, alpha)
         if is_near and not is_single(self.problem.gram) and not self._does_with_tol:
             finished = self._finish(column, alpha)  # which is likely to have the last word
             if finished is not None and finished.gap <= self.tol and self.tol >= np.finfo(float).eps:
@@ -107,10 +116,39 @@ class Judged:
             verdict = self._judge_gap(column, certificate, alpha) or (Status.PRECISION_LIMIT, certificate)
         if verdict is None and self._flagged("ended", place):
             return Status.MAX_ITER, certificate  # the algorithm has no further step to make
+        if verdict is None and self._is_hopeless(column, certificate.gap):
+            return Status.MAX_ITER, certificate
         if verdict is None and self.epoch >= self.max_iter:
             best = certificate if certificate.alpha.any() else self._best[column] or certificate
             return self._at_the_last_epoch(best), best
         return verdict
+
+    def _is_hopeless(self, column: int, gap: float) -> bool:
+        """Whether a gap that goes on falling as it did since half as many epochs needs more than all.
+
+        That is a kind forecast: gaps of the published algorithms fall ever more slowly.
+        """
+        gaps = self._gaps[column]
+        gaps.append((self.epoch, gap))
+        is_hard = bool(np.isinf(self.problem.upper[:, column]).any())  # its gap is 1 until it separates
+        if not self.may_give_up or self.epoch < _LEAST_TRY or gap <= self.tol or is_hard:
+            return False
+        then, before = next(pair for pair in reversed(gaps) if pair[0] <= self.epoch // 2 or pair is gaps[0])
+        fall = np.log(before / gap) / max(self.epoch - then, 1) if gap < before else 0.0
+        needed = self.epoch + np.log(gap / self.tol) / max(fall, 1e-12)
+        self.needed[column] = int(min(needed, 1e12))
+        return bool(needed > self.max_iter)
+
+    def _judge_digits(self, column: int, alpha: np.ndarray) -> tuple[Status, Certificate] | None:
+        """Now and then while the gap is large: whether float64 kernel values can tell anything at all."""
+        is_due = self.epoch >= _LOOK_AT_DIGITS and self.epoch & (self.epoch - 1) == 0
+        if not is_due or is_single(self.problem.gram) or self.indefinite:
+            return None
+        if self.problem.offset < FAR:
+            return None
+        certificate = self._certify(column, alpha)
+        is_lost = certificate.rounding >= 1.0 or (self.epoch >= _LAST_LOOK and certificate.gap >= 0.5)
+        return (Status.PRECISION_LIMIT, certificate) if is_lost else None
 
     def _at_the_last_epoch(self, certificate: Certificate) -> Status:
         """A fit that aims below tol, and is not there yet, has converged all the same."""
@@ -156,6 +194,8 @@ class Judged:
         if best.gap <= self.tol and self.tol >= np.finfo(float).eps:
             return Status.CONVERGED, best
         if finished is not None and finished.gap < min(1.0, self._rounding(column, finished)):
+            return Status.PRECISION_LIMIT, best
+        if best.gap - best.rounding <= self.tol:  # all that is left is what rounding may hide
             return Status.PRECISION_LIMIT, best
         self._finish_below[column] = max(self.tol, min(certificate.gap / 10.0, _FINISH_FROM))
         return None if finished is None else self._judge_margin(column, finished, finished)

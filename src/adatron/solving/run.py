@@ -43,6 +43,8 @@ class Run(Judged):
         Number of the first column among all problems of the fit.
     aim : float
         Part of `tol` that is aimed at; where a limit comes first, `tol` will do.
+    may_give_up : bool
+        Whether a column may end early when `max_iter` epochs would not suffice at the rate of its last ones.
     """
 
     one_blas_thread_up_to = 3_000  # points: several threads would mostly wait for one another
@@ -60,9 +62,10 @@ class Run(Judged):
         eager: bool = False,
         first: int = 0,
         aim: float = 1.0,
+        may_give_up: bool = False,
     ) -> None:
         self.first, self.began = first, monotonic()
-        super().__init__(problem, solver, tol, max_iter, alpha, indefinite, aim)
+        super().__init__(problem, solver, tol, max_iter, alpha, indefinite, aim, may_give_up)
         self._eager_at = list(_EAGER_AT) if eager and not hasattr(problem.gram, "keep") else []
         self.solutions: list[DualSolution | None] = [None] * problem.n_columns
         self._next_check = 1
@@ -177,8 +180,9 @@ class Run(Judged):
             monotonic() - self.began,
             certificate.bias_interval,
             certificate.margin_interval,
+            certificate.plain_gap,
             self._finished[column] is certificate,
-            self._advice(column, certificate) if status is Status.DIVERGED else "",
+            self._advice(column, certificate, status),
             self._trace(column, status),
         )
 
@@ -188,7 +192,14 @@ class Run(Judged):
             return [tuple(np.nan_to_num(row).tolist()) for row in rows]
         return rows
 
-    def _advice(self, column: int, certificate: Certificate) -> str:
+    def _advice(self, column: int, certificate: Certificate, status: Status) -> str:
+        if status is Status.MAX_ITER and self.needed[column] > self.max_iter > self.epoch:
+            return (
+                f"at the rate of its last epochs it would need {self.needed[column]:.1e} of them: use "
+                "solver='auto', scale X, or set max_iter to go on"
+            )
+        if status is not Status.DIVERGED:
+            return ""
         advice = getattr(self.solver, "advice", None)
         return "" if advice is None else advice(self.problem, column, certificate.alpha)
 

@@ -23,6 +23,7 @@ class DualSolution:
     seconds: float
     bias_interval: tuple[float, float]
     margin_interval: tuple[float, float]
+    plain_gap: float  # relative to the larger of both objectives, also where they all but vanish
     finished_exactly: bool = False  # by the exact finish, not by an iterate of the solver
     advice: str = ""  # the solver's own, when it diverged
     trace: list[tuple[float, ...]] = field(repr=False, default_factory=list)

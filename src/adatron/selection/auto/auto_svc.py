@@ -329,8 +329,9 @@ class AutoSVC(ExpansionClassifier):
         -------
         ndarray of shape (n_samples,)
         """
+        decisions = self._decisions(X)
         threshold = getattr(self, "best_threshold_", 0.0)  # models saved by version 0.1 have none
-        return self.classes_[self._layout.vote(self._decisions(X) - threshold)]
+        return self.classes_[self._layout.vote(decisions - threshold)]
 
     @lazy_on_dask
     def predict_proba(self, X: Any) -> np.ndarray:
