@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -96,3 +96,12 @@ def test_bounds_are_told_only_where_they_hold(sonar):
 
 def test_wilsons_interval():
     assert rate_words(0, 100) == "0.00 % (0 of 100 rows; between 0.0 % and 3.7 % with 95 % confidence)"
+
+
+@pytest.mark.parametrize(("rows", "is_estimate"), [(4_000, False), (6_000, True)])
+def test_a_gap_from_single_precision_is_called_an_estimate_above_5000_rows(rows, is_estimate):
+    X, y = make_classification(rows, 5, random_state=0)
+    text = " ".join(certificate_words(SVC().fit(X, y)))
+    assert ("estimate" in text) == is_estimate
+    assert ("recomputed from scratch in double precision" in text) != is_estimate
+    assert "estimate" not in " ".join(certificate_words(SVC(tol=1e-5).fit(X[:5_500], y[:5_500])))

@@ -68,7 +68,7 @@ default="rbf"
     probability : bool, default=False
         Enables `predict_proba`, calibrated on held-out decision values: five folds as columns of the
         kernel matrix of the fit, each starting from its solution. The most probable class is the predicted
-        one. Not with ``multi_class="crammer_singer"``.
+        one.
     tol : float, default=1e-3
         Relative duality gap at which the fit ends. Up to 1,000 rows, and for a `tol` below 1e-4, the
         optimum is then looked for exactly.
@@ -126,7 +126,8 @@ default="auto"
         0 if the fit converged.
     shape_fit_ : tuple
     duality_gap_ : float
-        Relative duality gap, the worst over all problems, recomputed apart from the solver. It says nothing
+        Relative duality gap, the worst over all problems, recomputed apart from the solver; an estimate where
+        float32 kernel values of more than 5,000 rows are used (`tol` of 1e-4 or more). It says nothing
         for a kernel that is not positive semi-definite (``status_`` is then "indefinite_kernel").
     status_ : Status
         Why the fit ended; ``status_.sentence`` says it in words.

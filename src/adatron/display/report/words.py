@@ -22,6 +22,7 @@ __all__ = [
 ]
 
 _SURE = 1.96  # standard errors on either side: 95 %
+_ALL_IN_DOUBLE = 5_000  # rows up to which the gap of single-precision kernel values is no estimate
 _HARD, _ROUNDING = 1e6, 1e-9  # C and gaps beyond which there is nothing more to tell
 
 
@@ -81,6 +82,12 @@ def _gap_words(machine: Any, gap: float) -> str:
     if hasattr(machine, "stage_weights_"):
         return "It is that of the last machine of the ensemble, which is stopped early on purpose."
     most = "rounding" if gap < _ROUNDING else f"{100 * gap:.2g} %"
+    if getattr(machine, "_precision", None) is np.float32 and machine.shape_fit_[0] > _ALL_IN_DOUBLE:
+        return (
+            "This is an estimate: that no other multipliers can improve the objective of the training by "
+            f"more than {most} rests on kernel values in single precision, of which 1 % of the rows were compared "
+            "with double precision, by code that no solver shares."
+        )
     return (
         f"No other multipliers can improve the objective of the training by more than {most}; the "
         "number was recomputed from scratch in double precision, by code that no solver shares."
