@@ -26,12 +26,13 @@ from adatron.estimators.solver_choice import check_solver_can_serve, solver_from
 from adatron.kernels import Kernel, Linear, Precomputed
 from adatron.operators import Choice, RowGram, choose_rows, is_distributed
 from adatron.problems import DualProblem
-from adatron.solvers import KernelAdatron
+from adatron.solvers import M3, KernelAdatron, MultiplicativeUpdating, Munk
 from adatron.solving import DualSolution, Run
 
 __all__ = ["SupportVectorMachine", "bounds_from"]
 
 _EXACT_BELOW = 1e-4  # tol below which the optimum itself is looked for: there is nothing more to aim at
+_CRAWLING = (M3, MultiplicativeUpdating, Munk)  # whose gap may fall so slowly that nobody will wait for it
 _WHOLE_MATRIX = ("m3", "multiplicative", "munk", "rho")  # solvers that only multiply by it
 
 
@@ -52,7 +53,7 @@ class SupportVectorMachine(KernelMachine):
                 check_flag(name, getattr(self, name))
         solver = solver_from(self.solver, self.learning_rate)
         max_iter = check_max_iter(self.max_iter, DEFAULT_MAX_ITER)
-        may_give_up = self.max_iter == -1
+        may_give_up = self.max_iter == -1 and self.time_limit is None and isinstance(solver, _CRAWLING)
         tol = check_number("tol", self.tol)
         return {"tol": tol, "max_iter": max_iter, "solver": solver, "may_give_up": may_give_up}
 

@@ -48,7 +48,8 @@ default="rbf"
         Memory for kernel values in MB; "auto" is half of what is free, at most 3 GB.
     verbose : bool or int, default=False
     max_iter : int, default=-1
-        Epochs at most; -1 is 100,000, or fewer where these would not suffice at the rate reached after 3,000.
+        Epochs at most; -1 is 100,000. With "multiplicative" and no `time_limit`, -1 also ends a
+        fit that would need more at the rate it has reached after 3,000.
     solver : {"auto", "adatron", "adatron-secant", "multiplicative"} or Solver, default="auto"
         As for `SVC`. "m3", "munk" and "rho" cannot keep the sum of the multipliers.
     learning_rate : "auto" or float, default="auto"

@@ -77,7 +77,8 @@ default="rbf"
     class_weight : dict or "balanced", default=None
     verbose : bool or int, default=False
     max_iter : int, default=-1
-        Epochs at most; -1 is 100,000, or fewer where these would not suffice at the rate reached after 3,000.
+        Epochs at most; -1 is 100,000. With "multiplicative", "m3" and "munk" and no `time_limit`, -1 also
+        ends a fit that would need more at the rate it has reached after 3,000.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
     break_ties : bool, default=False
     random_state : int, RandomState instance or None, default=None

@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 _DIGITS = 8.0 * np.finfo(float).eps  # error of a float64 kernel value, relative to √(K_ii K_jj)
+_NO_MATTER = 1e-9  # part of a gap that need not be allowed for
 FAR = 1e6  # offset of the kernel from which on its lost digits are allowed for
 _AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
 _ALL_IN_DOUBLE = 5_000  # points up to which a certificate rests on float64 kernel values alone
@@ -109,12 +110,16 @@ def _allow_for_lost_digits(problem: DualProblem, column: int, certificate: Certi
     Each value is wrong by some ε √(K_ii K_jj), which matters where that is large and the outputs are not:
     rows far from the origin under a linear or polynomial kernel.
     """
-    upper = problem.upper[:, column]
-    if np.isinf(upper).any() or problem.offset < FAR:
+    size = max(abs(certificate.primal), abs(certificate.dual), 1e-300)
+    total = float(problem.upper[:, column].sum())
+    most = _DIGITS * float(problem.diagonal.max()) * float(certificate.alpha.sum()) * total / size
+    if most <= _NO_MATTER or np.isinf(total):
         return certificate
     roots = np.sqrt(problem.diagonal)
     errors = _DIGITS * roots * float(certificate.alpha @ roots)
     rounding = _cost_of_errors(problem, column, certificate, errors, float(errors.max()))
+    if rounding <= _NO_MATTER or problem.offset < FAR:
+        return certificate
     return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
 
 

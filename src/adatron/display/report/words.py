@@ -85,8 +85,8 @@ def _gap_words(machine: Any, gap: float) -> str:
     if getattr(machine, "_precision", None) is np.float32 and machine.shape_fit_[0] > _ALL_IN_DOUBLE:
         return (
             "This is an estimate: that no other multipliers can improve the objective of the training by "
-            f"more than {most} rests on kernel values in single precision, of which 1 % of the rows were compared "
-            "with double precision, by code that no solver shares."
+            f"more than {most} rests on kernel values in single precision, of which 1 % of the rows were "
+            "compared with double precision, by code that no solver shares."
         )
     return (
         f"No other multipliers can improve the objective of the training by more than {most}; the "
