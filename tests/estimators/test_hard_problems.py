@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from tests.oracles.long_double import certified_gap
 
-from adatron import SVC, SVR, OneClassSVM
+from adatron import SVC, SVR, EnsembleSVC, OneClassSVM
 from adatron.solving import Status
 
 KINDS = ["plain", "scaled", "offset", "heavy", "near duplicates", "one-hot", "counts", "low rank"]
@@ -67,6 +67,8 @@ def test_rows_far_from_the_origin_are_as_good_as_others_for_a_linear_kernel(offs
     )
     np.testing.assert_array_equal(far.support_vectors_, (X + offset)[far.support_])
     regression = SVR(kernel="linear").fit(X + offset, X[:, 0])
+    for model in (far, regression):
+        np.testing.assert_allclose(model.bias_interval_.mean(axis=1), model.intercept_, rtol=1e-9)
     np.testing.assert_allclose(regression.predict(X + offset), X[:, 0], atol=0.11)
 
 
@@ -97,7 +99,7 @@ def test_algorithms_that_would_never_arrive_say_so_after_some_thousand_epochs(so
     assert model.status_ is Status.MAX_ITER
     assert model.n_iter_.max() < 20_000
     patient = SVC(C=1e6, kernel="linear", solver=solver, fit_intercept=solver != "m3", max_iter=4_000)
-    with pytest.warns(ConvergenceWarning, match=r"max_iter do not suffice.*raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"max_iter epochs were not enough.*raise max_iter"):
         patient.fit(X, y)
     assert patient.n_iter_.max() == 4_000
 
@@ -111,3 +113,13 @@ def test_polynomials_of_rows_far_from_the_origin_end_soon_and_ask_for_scaling():
             model = SVC(C=10.0, kernel="poly", fit_intercept=bias).fit(X, y)
         assert model.status_ is Status.PRECISION_LIMIT
         assert model.n_iter_.max() <= 200
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize(
+    "model", [EnsembleSVC(), SVC(C=1e6), SVC(C=np.inf, gamma=50.0), OneClassSVM(), SVR()]
+)
+def test_certificates_do_not_compute_with_infinite_numbers(model):
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    y = (X[:, 0] + X[:, 1] ** 2 > 0.5).astype(int)
+    assert np.isfinite(model.fit(X, y).duality_gap_)

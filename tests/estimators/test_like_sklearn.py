@@ -161,6 +161,20 @@ def test_kernel_functions_compare_what_they_like(n):
     assert set(model.support_vectors_) <= set(texts)
 
 
+def test_kernel_functions_of_text_that_looks_like_numbers_and_of_ragged_sequences():
+    def common(A, B):
+        return np.array([[len(set(a) & set(b)) for b in B] for a in A], dtype=float)
+
+    model = SVC(kernel=common).fit(["ab", "abc", "xy", "12"], [0, 0, 1, 1])
+    assert model.predict(["12", "ab"]).tolist() == [1, 0]
+    assert SVC(kernel=common).fit(["1", "12", "3", "34"], [0, 0, 1, 1]).predict(["12", "34"]).tolist() == [
+        0,
+        1,
+    ]
+    ragged = SVC(kernel=common).fit([[1, 2], [1, 2, 3], [7], [7, 8]], [0, 0, 1, 1])
+    assert ragged.predict([[2], [8, 9, 9]]).tolist() == [0, 1]
+
+
 def test_probabilities_of_classes_with_one_row():
     """The row is held out, and the pair is decided for the class that is left, as LIBSVM does it."""
     X, y = sklearn.datasets.load_iris(return_X_y=True)

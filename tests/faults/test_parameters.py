@@ -366,7 +366,7 @@ def test_P15_max_iter_out_of_range(value):
 def test_P15_one_epoch(solver, C):
     X, y = overlapping()
     model = SVC(C=C, gamma=5.0, tol=1e-9, max_iter=1, solver=solver)
-    with pytest.warns(ConvergenceWarning, match=r"max_iter do not suffice.*gap of .*raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"max_iter epochs were not enough.*gap of .*raise max_iter"):
         model.fit(X, y)
     check_model(model, X, y)
     assert (model.status_, model.converged_) == ("max_iter", False)

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.callback import ProgressBar
 from sklearn.datasets import load_iris, load_svmlight_file, load_wine, make_classification, make_moons
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss, recall_score, roc_auc_score
 from sklearn.model_selection import GroupKFold, PredefinedSplit, train_test_split
@@ -256,6 +256,31 @@ def test_usual_metrics_are_not_asked_of_scikit_learn(rare, scoring, monkeypatch)
     assert np.isfinite(AutoSVC(scoring=scoring).fit(X, y).best_score_)
 
 
+def test_f1_is_of_the_class_1_wherever_it_stands(rare):
+    X, y, X_test, _ = rare
+    first, second = (AutoSVC(scoring="f1").fit(X, labels) for labels in (2 - y, y))  # 1 and 2, 0 and 1
+    assert first.best_threshold_ != 0.0
+    assert first.best_score_ == pytest.approx(second.best_score_, abs=0.05)
+    assert np.mean((first.predict(X_test) == 1) == (second.predict(X_test) == 1)) > 0.9
+
+
+def test_ctrl_c_before_any_width_leaves_nothing(moons, monkeypatch):
+    X, X_test, y, _ = moons
+    model = AutoSVC().fit(X, y)
+
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    for name in ("prepared_rows", "AutoSearch.run"):
+        owner = auto_svc.AutoSearch if "." in name else auto_svc
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name.rpartition(".")[2], interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(X[:, :1], y)
+        with pytest.raises(NotFittedError):
+            model.predict(X_test)
+
+
 def test_class_weights_as_in_svc(rare):
     X, y, X_test, y_test = rare
     plain, balanced = AutoSVC().fit(X, y), AutoSVC(class_weight="balanced").fit(X, y)
@@ -324,7 +349,8 @@ def test_time_limits_that_suffice_for_all_rows_are_used(make):
 
 def test_a_time_limit_that_does_not_suffice_is_told_with_what_was_left_out():
     X, y = make_classification(4000, 20, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"within time_limit=0\.1 s: .+ Raise time_limit\.$"):
+    message = r"within time_limit=0\.1 s: there was no time to train on all rows; .* 3,000 of them\. Raise"
+    with pytest.warns(ConvergenceWarning, match=message):
         model = AutoSVC(time_limit=0.1).fit(X, y)
     assert model.status_ is Status.TIME_LIMIT
     assert model.score(X, y) > 0.7

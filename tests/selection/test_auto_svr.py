@@ -128,6 +128,54 @@ def test_ctrl_c_keeps_the_best_model_so_far(widths):
     assert model.score(X, y) > 0.3
 
 
+def test_ctrl_c_while_epsilon_is_chosen(monkeypatch):
+    X, y = load_diabetes(return_X_y=True)
+    solved = auto_svr.solved
+
+    def interrupted_once(gram, folds, C, epsilon, *others):
+        if epsilon != auto_svr._EPSILON and not pressed:
+            pressed.append(True)
+            raise KeyboardInterrupt
+        return solved(gram, folds, C, epsilon, *others)
+
+    pressed = []
+    monkeypatch.setattr(auto_svr, "solved", interrupted_once)
+    model = AutoSVR()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ is Status.STOPPED
+    assert model.score(X, y) > 0.3
+
+
+def test_a_scorer_that_some_widths_cannot_be_judged_by():
+    X, y = waves()
+    model = AutoSVR(cv=KFold(3), scoring="neg_median_absolute_error")
+    assert np.isfinite(model.fit(X, y, np.arange(len(y)) >= 50).best_score_)  # no weight in a whole fold
+    calls = []
+
+    def picky(model, X, y):
+        calls.append(None)
+        if len(calls) <= 3:
+            raise ValueError("no")
+        return -float(np.mean((model.predict(X) - y) ** 2))
+
+    assert AutoSVR(scoring=picky).fit(X, y).score(X, y) > 0.5
+
+
+def test_groups_do_not_enlarge_the_search(monkeypatch):
+    sizes = []
+    whole_matrix = auto_svr.whole_matrix
+
+    def remembered(kernel, X):
+        sizes.append(len(X))
+        return whole_matrix(kernel, X)
+
+    monkeypatch.setattr(auto_svr, "whole_matrix", remembered)
+    X, y = waves(1_300)
+    AutoSVR(cv=3).fit(X, y, groups=np.arange(1_300) % 20)
+    assert set(sizes) == {1_000}
+
+
 def test_ctrl_c_before_any_width_leaves_nothing(monkeypatch):
     X, y = load_diabetes(return_X_y=True)
     model = AutoSVR().fit(X[:50], y[:50])

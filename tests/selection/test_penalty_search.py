@@ -12,6 +12,7 @@ from adatron.display import KernelPathDisplay
 from adatron.estimators.scaling import divided_by
 from adatron.selection.auto import auto_search
 from adatron.selection.auto.auto_search import AutoSearch
+from adatron.selection.auto.penalty_search import PenaltySearch
 
 
 @pytest.fixture
@@ -238,3 +239,17 @@ def test_verbose_tells_of_exact_svms(exact_always, capsys):
     X, y = two_classes()
     AutoSVC(verbose=1).fit(X, y)
     assert "exact SVMs tried" in capsys.readouterr().out
+
+
+def test_a_stage_that_cannot_win_ends_after_its_first_trial(exact_always, monkeypatch):
+    X, y = two_classes()
+    found = []
+    run = PenaltySearch.run
+
+    def against_a_strong_rival(self, octave, rival):
+        found.append(self)
+        return run(self, octave, 0.3 * rival)
+
+    monkeypatch.setattr(PenaltySearch, "run", against_a_strong_rival)
+    AutoSVC().fit(X, y)
+    assert len(found[0].trials) == 1

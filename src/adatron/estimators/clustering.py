@@ -81,7 +81,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         The clusterings from which `sigma` and `nu` were chosen, if one of them was "auto".
     duality_gap_ : float
         Relative duality gap of the ball, recomputed apart from the solver; a squared radius below 1e-8 of
-        the largest k(x, x) counts as this much.
+        the largest k(x, x) is replaced by that value.
     status_ : Status
     converged_, finished_exactly_ : bool
     n_iter_ : int

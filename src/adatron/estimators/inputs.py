@@ -6,6 +6,7 @@ Only many rows behind a low-rank kernel stay float32 if they are: they are conve
 from __future__ import annotations
 
 import warnings
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,9 @@ def check_predict_X(estimator: Any, X: Any) -> Any:
     kernel = getattr(estimator, "kernel", "rbf")
     if is_precomputed(kernel):
         _check_kernel_columns(X, estimator.n_features_in_)
-    if (objects := _objects(estimator, X)) is not None:
-        return objects
+    vectors: Any = getattr(estimator, "support_vectors_", None)
+    if vectors is not None and vectors.dtype.kind == "O":  # trained on objects
+        return np.asarray(X, dtype=object) if vectors.ndim == 2 else _as_objects(X)
     return _checked(estimator, X, reset=False, ensure_min_samples=0)
 
 
@@ -62,14 +64,23 @@ def _objects(estimator: Any, X: Any) -> np.ndarray | None:
     try:
         rows = np.asarray(X)
     except ValueError:  # sequences of unequal lengths
-        rows = np.empty(0, dtype=object)
-    if rows.dtype.kind not in "OUSTmM" or _first_unconvertible(np.atleast_2d(rows)) is None:
-        return None
+        return _as_objects(X)
     if rows.ndim == 2:
-        return rows.astype(object)
+        is_text = rows.dtype.kind in "OUSTmM" and _first_unconvertible(rows) is not None
+        return rows.astype(object) if is_text else None
+    if rows.dtype.kind in "UST" or (rows.dtype.kind == "O" and not _are_numbers(rows)):
+        return _as_objects(X)
+    return None
+
+
+def _as_objects(X: Any) -> np.ndarray:
     objects = np.empty(len(X), dtype=object)
     objects[:] = list(X)
     return objects
+
+
+def _are_numbers(items: np.ndarray) -> bool:
+    return all(isinstance(item, Real) for item in items)
 
 
 def _checked(estimator: Any, X: Any, *, reset: bool, ensure_min_samples: int) -> Any:
@@ -335,7 +346,9 @@ def check_sample_weight(sample_weight: Any, m: int) -> np.ndarray:
     if weights.shape != (m,):
         raise ValueError(f"sample_weight must have shape ({m},), got {weights.shape}")
     if np.isfinite(weights).all() and not (weights > 0.0).any():
-        raise ValueError("Invalid input - all samples have zero or negative weights. Some must have more.")
+        raise ValueError(
+            "Invalid input - all samples have zero or negative weights. At least one must be positive."
+        )
     for bad, what in ((~np.isfinite(weights), "NaN or infinite"), (weights < 0.0, "negative")):
         if bad.any():
             i = int(bad.argmax())

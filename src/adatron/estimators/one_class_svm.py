@@ -80,8 +80,8 @@ default="rbf"
     duality_gap_ : float
         Relative duality gap, recomputed apart from the solver. Where the optimum all but vanishes (the origin
         lies within the hull of the points in feature space, as it easily does with linear and polynomial
-        kernels), no relative gap means much: an objective below 1e-8 of the largest k(x, x) then counts as
-        this much.
+        kernels), no relative gap means much: an objective below 1e-8 of the largest k(x, x) is then replaced
+        by that value.
     plain_gap_ : float
         The gap relative to the objectives as they are; larger than `duality_gap_` only in that case.
     status_ : Status

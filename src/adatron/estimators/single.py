@@ -60,12 +60,13 @@ class SingleExpansion(SupportVectorMachine):
         support = np.flatnonzero(coefficients)
         intercept = np.array([scale * solution.bias + shift])
         attributes = support_attributes(plan, support, coefficients[:, None], intercept)
+        moved = attributes["intercept_"] - intercept  # with the rows
         attributes |= self._kept_for_warm_start(plan, solutions) | summary_attributes(solutions)
         return attributes | {
             "dual_coef_": coef_beside(attributes["support_vectors_"], coefficients[None, support]),
             "n_support_": np.array([len(support)], dtype=np.int32),
             "n_iter_": solution.n_iter,
-            "bias_interval_": scale * np.array([solution.bias_interval]) + shift,
+            "bias_interval_": scale * np.array([solution.bias_interval]) + shift + moved,
         }
 
     def _outputs(self, X: Any) -> np.ndarray:

@@ -363,6 +363,8 @@ default="auto"
         attributes["class_weight_"] = data.class_weight
         attributes["_bound"] = self._bound_on_coefficients(layout, data)
         attributes |= self._kept_for_warm_start(plan, solutions) | summary_attributes(solutions)
+        if not layout.is_direct:  # rows may have been moved
+            attributes["bias_interval_"] += (attributes["intercept_"] - intercept)[:, None]
         if layout.is_direct:  # a bias that is shrunk is the only one that is best
             attributes["bias_interval_"] = np.repeat(attributes["intercept_"][:, None], 2, axis=1)
         return attributes

@@ -38,7 +38,8 @@ class SVR(RegressorMixin, SingleExpansion):
     ----------
     C : float, default=1.0
         Bound on the multipliers: the price of a target one unit outside of the tube; ``float("inf")``
-        allows none outside, and is an `InfeasibleError` where no function of the kernel can do that.
+        allows none outside, and is an `InfeasibleError` where no function of the kernel can do that with
+        multipliers of up to 1e6 times the targets over the kernel.
     epsilon : float, default=0.1
         Half the width of the tube within which errors cost nothing.
     kernel : {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}, Kernel or callable, \
@@ -256,7 +257,7 @@ def _check_tube(solution: DualSolution, upper: np.ndarray, data: WeightedRows) -
     if len(stuck):
         rows = ", ".join(str(row) for row in sorted(set(data.rows[stuck].tolist()))[:5])
         raise InfeasibleError(
-            "no function of this kernel stays within epsilon of all targets, as C=inf asks for; the rows "
-            f"that it misses are {rows}{', …' if len(stuck) > 5 else ''}. Set C < inf, a larger epsilon or a "
-            "narrower kernel"
+            "no function of this kernel stays within epsilon of all targets, as C=inf asks for, unless its "
+            f"multipliers exceed {upper.max():.2g}; the rows that it misses are "
+            f"{rows}{', …' if len(stuck) > 5 else ''}. Set C < inf, a larger epsilon or a narrower kernel"
         )

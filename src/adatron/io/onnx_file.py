@@ -14,9 +14,10 @@ __all__ = ["to_onnx"]
 def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = None) -> None:
     """Write a fitted model as an ONNX file; needs ``pip install adatron[export]``.
 
-    ONNX keeps coefficients in float32, so decisions agree to some 1e-7 of the sum of their sizes. A
-    classifier has the outputs ``label`` and ``probabilities``, which are decision values here, one for each
-    class: -f and f of two classes. A regression has ``variable``, novelty detection ``label`` and ``scores``.
+    ONNX keeps coefficients in float32, so decisions agree to some 1e-7 of the sum of their sizes; from those
+    of `AutoSVC` its `best_threshold_` is subtracted, so that predictions agree. A classifier has the outputs
+    ``label`` and ``probabilities``, which are decision values here, one for each class: -f and f of two
+    classes. A regression has ``variable``, novelty detection ``label`` and ``scores``.
 
     Parameters
     ----------

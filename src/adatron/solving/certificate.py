@@ -112,8 +112,10 @@ def _allow_for_lost_digits(problem: DualProblem, column: int, certificate: Certi
     """
     size = max(abs(certificate.primal), abs(certificate.dual), 1e-300)
     total = float(problem.upper[:, column].sum())
+    if np.isinf(total) or np.isinf(size):
+        return certificate
     most = _DIGITS * float(problem.diagonal.max()) * float(certificate.alpha.sum()) * total / size
-    if most <= _NO_MATTER or np.isinf(total):
+    if most <= _NO_MATTER:
         return certificate
     roots = np.sqrt(problem.diagonal)
     errors = _DIGITS * roots * float(certificate.alpha @ roots)

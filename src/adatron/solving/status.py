@@ -14,13 +14,13 @@ class Status(StrEnum):
     --------
     >>> from adatron.solving import Status
     >>> print(Status.MAX_ITER, "—", Status.MAX_ITER.sentence)
-    max_iter — the epochs allowed by max_iter do not suffice
+    max_iter — max_iter epochs were not enough
     >>> Status.CONVERGED == "converged"
     True
     """
 
     CONVERGED = "converged", "the stopping rule was met"
-    MAX_ITER = "max_iter", "the epochs allowed by max_iter do not suffice"
+    MAX_ITER = "max_iter", "max_iter epochs were not enough"
     TIME_LIMIT = "time_limit", "time_limit was reached"
     STOPPED = "stopped", "a callback or the user stopped the fit"
     DIVERGED = "diverged", "the iteration diverged"

@@ -62,7 +62,7 @@ OUT_OF_TIME = "the search had ended"
 _SEARCH = "some kernel widths were not tried"
 _EXACT = "some exact SVMs were not tried"
 _TRAINING = "the training of the final model was cut short"
-_SAMPLE_ONLY = "there was no time for all rows, the model is one of {} of them"
+_SAMPLE_ONLY = "there was no time to train on all rows; the model was trained on {:,} of them"
 _FOR_SEARCH, _FOR_TRAINING = 0.6, 0.95  # parts of the time limit after which they end
 
 
@@ -119,20 +119,21 @@ class AutoSearch:
         if self._is_over(_FOR_TRAINING):
             return None
         trained = search.trained(best, self._seconds_until(_FOR_TRAINING))
-        if trained is None:
+        if trained is None and self.time_limit is not None:
             self._fall_short(_EXACT)
         return trained
 
     def _stopped_early(self) -> Found:
         first = self._first_level()
-        if not self.samples or self._is_over(_FOR_SEARCH):
+        if not self.samples:
             return first
+        if self._is_over(_FOR_SEARCH):
+            return self._of_the_sample(first)
         if len(self.samples) > 1:
             return self._with_a_larger_sample(first, self.samples[1])
         kind = self._kind_of_all()
         if kind is None:
-            self._fall_short(_SAMPLE_ONLY.format(len(first.trained.task.codes)))
-            return first
+            return self._of_the_sample(first)
         octave = first.choice.octave
         rows = self.all.with_folds(kind.n_folds)
         return self._unless_worse(self._level(rows, kind.gram_of, (octave, octave + kind.next_octave)), first)
@@ -160,8 +161,7 @@ class AutoSearch:
         """The width by a low-rank kernel of some rows; then that kernel of all rows, once."""
         rank = self._rank()
         if rank is None:
-            self._fall_short(_SAMPLE_ONLY.format(len(first.trained.task.codes)))
-            return first
+            return self._of_the_sample(first)
         drawn, octave = self.random_state.permutation(len(sample.task.codes)), first.choice.octave
         landmarks, chosen = np.sort(drawn[:rank]), np.sort(drawn[: TO_WHITEN * rank])
 
@@ -182,8 +182,16 @@ class AutoSearch:
 
     def _unless_worse(self, found: Found, first: Found) -> Found:
         """A model of low rank, or whose training was cut short, may be worse than that of the sample."""
-        self.found = first if found.choice.error > first.plausible_error else found
+        may_be_worse = bool(self.shortfall) or found.gram_of is None
+        is_worse = may_be_worse and found.choice.error > first.plausible_error
+        self.found = first if is_worse else found
         return self.found
+
+    def _of_the_sample(self, first: Found) -> Found:
+        """The model of the first rows, for want of time; that matters more than anything else left out."""
+        if self.time_limit is not None and not self.is_stopped:
+            self.shortfall = _SAMPLE_ONLY.format(len(first.trained.task.codes))
+        return first
 
     def _fall_short(self, of: str) -> None:
         """Remember what the time limit did not allow; what came first is what matters."""

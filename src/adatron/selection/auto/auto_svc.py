@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.estimators.base import unfitted_on_error
+from adatron.estimators.base import forget_fit, unfitted_on_error
 from adatron.estimators.callback_bridge import FitTasks
 from adatron.estimators.dask_input import is_dask, on_client
 from adatron.estimators.dask_predict import lazy_on_dask
@@ -80,10 +80,11 @@ class AutoSVC(ExpansionClassifier):
         As in `sklearn.model_selection.GridSearchCV`.
     scoring : str or callable, default=None
         As in `GridSearchCV`; by default the error, with a soft step so that few rows tell more. Accuracy,
-        balanced accuracy, F1, AUC and log loss take no longer than that, other scorers are slower. For
-        balanced accuracy and F1 of two classes the threshold of `predict` is chosen as well.
+        balanced accuracy, F1, AUC and log loss are computed here and are quick; other scorers are called for
+        every candidate. For balanced accuracy and F1 of two classes the threshold of `predict` is chosen as
+        well.
     class_weight : dict or "balanced", default=None
-        As in `SVC`; errors on held-out rows are weighted in the same way.
+        As in `SVC`; errors on held-out rows are weighted in the same way, unless `scoring` is given.
     time_limit : float, default=None
         Seconds; the best model found by then is kept.
     random_state : int, RandomState instance or None, default=None
@@ -181,8 +182,9 @@ class AutoSVC(ExpansionClassifier):
         with unfitted_on_error(self):
             check_search(self)
             began = monotonic()
-            candidates = self._candidates(X, y, sample_weight, groups)
-            tasks = FitTasks(self, X, y, sample_weight, None)
+            with unfitted_on_error(self, BaseException):  # Ctrl-C before the search: nothing to keep yet
+                candidates = self._candidates(X, y, sample_weight, groups)
+                tasks = FitTasks(self, X, y, sample_weight, None)
             state = as_random_state(0 if self.random_state is None else self.random_state)
 
             def after_width(search: AutoSearch) -> bool:
@@ -191,14 +193,16 @@ class AutoSVC(ExpansionClassifier):
 
             criterion = self._criterion(candidates[0][0].data.classes)
             search = AutoSearch(candidates, criterion, self.time_limit, state, after_width, began)
-            tasks.prepared(search.levels)
             try:
+                tasks.prepared(search.levels)
                 search.run()
             except KeyboardInterrupt:
                 tasks.interrupted()
                 search.is_stopped = True
                 if search.can_train:
                     self.__dict__.update(self._attributes_of(search))
+                else:
+                    forget_fit(self)
                 raise
             self.__dict__.update(self._attributes_of(search))
             tasks.ended(lambda: self._attributes_of(search))

@@ -144,9 +144,10 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
             def after_width() -> None:
                 clock.is_stopped = clock.is_stopped or tasks.round_ended(model_so_far)
 
-            tasks.prepared(levels)
             search = levels.begin(spread, lambda gamma, _: self._curve(folds, gamma, clock), after_width)
             try:
+                tasks.prepared(levels)
+                search.known = levels.known(0)
                 with one_blas_thread():
                     search.run()
                     self._choose(search, folds, clock)
@@ -168,7 +169,7 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
             forget_fit(self)
             return
         clock.stop()
-        if "gamma_" not in vars(self):
+        if "path_" not in vars(self):  # the last thing that is chosen
             self._choose(search, folds, clock)
         self._train(data, clock)
         self.status_, self.converged_ = Status.STOPPED, False
@@ -185,6 +186,7 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
             training = ~held if n_folds > 1 else held
         else:
             training, held = given_members(data, self.cv, X, y, groups)
+            order = order[np.sort(state.permutation(len(order))[:_SAMPLE])]
             training, held = training[order], held[order]
         weights = data.weights[order][:, None]
         targets = (data.targets[order] - self._centre) / self._unit
@@ -214,7 +216,10 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
         alpha: np.ndarray | None = None
         for C in _CS:
             alpha, outputs = solved(gram, folds, C, _EPSILON, alpha, clock)
-            errors.append(folds.error(outputs))
+            try:
+                errors.append(folds.error(outputs))
+            except (ValueError, ArithmeticError) as error:  # a scorer may not like what is predicted
+                return StageCurve(gamma, [], [], reason=str(error))
             if clock.is_over or len(errors) - int(np.argmin(errors)) > _PATIENCE:
                 break
         if self.verbose:
@@ -228,7 +233,10 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
         gram, alpha = DenseGram(whole_matrix(Gaussian(self.gamma_), folds.X)), None
         for tried in () if clock.is_over else _EPSILONS:
             alpha, outputs = solved(gram, folds, self.C_, tried, alpha, clock)
-            error = folds.error(outputs)
+            try:
+                error = folds.error(outputs)
+            except (ValueError, ArithmeticError):
+                continue
             if error < best:
                 best, epsilon = error, tried
         self.epsilon_ = epsilon * self._unit

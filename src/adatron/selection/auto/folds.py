@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 
+from adatron.estimators.dask_input import on_client
 from adatron.estimators.held_out import dealt
 from adatron.estimators.parameters import check_integer, check_number, count_threads
 from adatron.estimators.training_data import TrainingData
@@ -54,6 +55,7 @@ def drawn_folds(data: TrainingData, n_folds: int, random_state: np.random.Random
 
 def splits(cv: Any, X: Any, y: Any, groups: Any, *, of_classes: bool) -> list[tuple[Any, Any]]:
     """The parts of a scikit-learn splitter, of an iterable of (train, test), or of whole `groups`."""
+    groups = on_client(groups)
     if groups is not None and is_number_of_folds(cv):
         cv = (StratifiedGroupKFold if of_classes else GroupKFold)(5 if cv is None else int(cv))
     found = list(check_cv(cv, y, classifier=of_classes).split(X, y, groups))

@@ -32,4 +32,4 @@ class Found:
     def plausible_error(self) -> float:
         """An error that the model may well have although its held-out error is smaller."""
         error, n = self.choice.error, len(self.held_decisions)
-        return error + 2.0 * float(np.sqrt(max(error * (1.0 - error), 0.0) / n))
+        return error + 2.0 * float(np.sqrt(abs(error * (1.0 - error)) / n))

@@ -92,8 +92,8 @@ def _f1_of_classes(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return 2.0 * right / np.maximum(totals + predicted, _TINY), totals
 
 
-def _f1(counts: np.ndarray) -> Any:
-    return _f1_of_classes(counts)[0][1]
+def _f1(counts: np.ndarray, positive: int) -> Any:
+    return _f1_of_classes(counts)[0][positive]
 
 
 def _f1_macro(counts: np.ndarray) -> Any:
@@ -146,7 +146,6 @@ _LABELS = {
     "neg_log_loss": LabelMetric("probabilities", _neg_log_loss),
 }
 _OF_TWO_CLASSES = {
-    "f1": LabelMetric("labels", _f1, moves_threshold=True),
     "roc_auc": LabelMetric("ranks", _roc_auc),
 }
 
@@ -156,8 +155,9 @@ def label_metric(scoring: Any, classes: np.ndarray) -> LabelMetric | None:
     if not isinstance(scoring, str):
         return None
     if len(classes) == 2 and scoring in _OF_TWO_CLASSES:
-        names_positive = scoring != "f1" or classes[1] == 1  # "f1" is of the class 1
-        return _OF_TWO_CLASSES[scoring] if names_positive else None
+        return _OF_TWO_CLASSES[scoring]
+    if len(classes) == 2 and scoring == "f1" and 1 in classes.tolist():  # it is of the class 1
+        return LabelMetric("labels", partial(_f1, positive=classes.tolist().index(1)), moves_threshold=True)
     return _LABELS.get(scoring)
 
 

@@ -37,8 +37,8 @@ class RegressionFolds:
         """Mean squared error of the held-out rows; with a score, minus its mean over the folds."""
         if self.score is None:
             return float((self.held * (self.targets[:, None] - outputs) ** 2).sum() / self.held.sum())
-        parts = [np.flatnonzero(column) for column in self.held.T]
-        scores = [self.score(self.targets[rows], outputs[rows, f]) for f, rows in enumerate(parts)]
+        parts = [(f, np.flatnonzero(column)) for f, column in enumerate(self.held.T) if column.any()]
+        scores = [self.score(self.targets[rows], outputs[rows, f]) for f, rows in parts]
         if not np.isfinite(scores).all():
             raise ValueError("the score of some fold is not a finite number; choose another scoring or cv")
         return -float(np.mean(scores))

@@ -94,11 +94,14 @@ class SearchLevels:
         self, spread: float, curve_of: Callable[[float, float], StageCurve], after_width: Callable[[], None]
     ) -> WidthSearch:
         """The search of the next level."""
-        level = len(self.searches)
-        known = self._known[level] if level < len(self._known) else {}
+        known = self.known(len(self.searches))
         search = WidthSearch(spread, curve_of, after_width, known=known)
         self.searches.append(search)
         return search
+
+    def known(self, level: int) -> dict[int, StageCurve]:
+        """What an earlier search of that level has judged."""
+        return self._known[level] if level < len(self._known) else {}
 
     def saved(self) -> dict[str, Any]:
         """The curves of all widths that were judged."""
