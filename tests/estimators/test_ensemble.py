@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_svmlight_file
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from tests.data_dir import data_dir, needs_data
 from tests.problems_for_tests import noisy_points
 from tests.reference.rho_svm import accepted_steps, boosting_with_target_edge
@@ -298,3 +298,13 @@ def test_functions_of_many_rows_are_judged_in_float64():
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         model = EnsembleSVC(lambda A, B: A @ B.T + 1.0, max_iter=50).fit(X, y)
     assert model.status_ == "max_iter"
+
+
+def test_a_model_without_stages_says_so():
+    """As callbacks see it while it is trained."""
+    X, y = load_sonar(return_X_y=True)
+    model = EnsembleSVC().fit(X, y)
+    del model._stages
+    assert model.predict(X).shape == y.shape
+    with pytest.raises(NotFittedError, match="no stages before the fit has ended"):
+        next(model.staged_predict(X))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan, summary_attributes
@@ -247,6 +248,8 @@ default="rbf"
             Shaped like that of `decision_function`.
         """
         check_is_fitted(self)
+        if "_stages" not in vars(self):
+            raise NotFittedError("there are no stages before the fit has ended")
         X = check_predict_X(self, X)
         vectors, stages, offsets = self._stages
         per_class = [self._expand(X, vectors, stage) + b for stage, b in zip(stages, offsets, strict=True)]
