@@ -19,7 +19,7 @@ from adatron.selection.auto.penalty_search import PenaltySearch
 def exact_always(monkeypatch):
     monkeypatch.setattr(auto_search, "EXACT_FROM", 0)
     monkeypatch.setattr(auto_search, "_CLEARLY", -np.inf)
-    monkeypatch.setattr(auto_search, "_CLEARLY_IF_SPARSE", -np.inf)
+    monkeypatch.setattr(auto_search, "_CLEARLY_FOR_TEXT", -np.inf)
 
 
 def two_classes():

@@ -90,7 +90,11 @@ class ExpansionClassifier(ClassifierMixin, KernelMachine):
         ndarray of shape (n_samples,)
         """
         decisions = self._decisions(X)
-        return self.classes_[self._layout.vote(decisions)]
+        return self.classes_[self._winners(decisions)]
+
+    def _winners(self, decisions: np.ndarray) -> np.ndarray:
+        """Index of the predicted class of each row."""
+        return self._layout.vote(decisions)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

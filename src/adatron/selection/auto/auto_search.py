@@ -19,7 +19,6 @@ from time import monotonic, perf_counter
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from adatron.kernels import Gaussian
 from adatron.operators import (
@@ -42,11 +41,9 @@ __all__ = ["FEW", "AutoSearch"]
 
 LARGE = 50_000  # rows
 EXACT_FROM = 1_000  # rows above which held-out errors tell an exact SVM from one that is stopped early
-EXACT_FROM_IF_SPARSE = 100
+EXACT_FROM_FOR_TEXT = 100
 _CLEARLY = 0.03  # part of the other's criterion by which it must be lower to be taken
-_CLEARLY_IF_SPARSE = (
-    0.003  # text wants kernels so wide that they are linear: epochs are a coarse choice there
-)
+_CLEARLY_FOR_TEXT = 0.003  # its best kernels are so wide that they are linear: epochs are a coarse choice
 SAMPLES = 3_000, 50_000  # rows that the width is looked for on
 MOST = 500_000  # rows trained on one machine: hundreds for each landmark, of which there are then more
 _COLUMNS = 32  # that are trained side by side on all rows, if two folds fit into them
@@ -85,6 +82,7 @@ class AutoSearch:
     ) -> None:  # fmt: skip
         self.candidates, self.criterion_of, self.after_width = candidates, criterion_of, after_width
         self.all, self.samples = candidates[0]
+        self._is_text = len(candidates) > 1  # as far as the rows show it: they are also tried unscaled
         self.random_state = random_state
         self.began, self.time_limit = began, time_limit
         self.levels = SearchLevels()
@@ -98,7 +96,7 @@ class AutoSearch:
         """The whole search."""
         found = self._stopped_early()
         m, is_all = len(found.trained.task.codes), found.trained.data.rows is self.all.data.rows
-        enough = EXACT_FROM_IF_SPARSE if sparse.issparse(self.all.X) else EXACT_FROM
+        enough = EXACT_FROM_FOR_TEXT if self._is_text else EXACT_FROM
         if found.gram_of and is_all and m > enough and not self._is_over(_FOR_SEARCH):
             self.found = self._exact(found) or found
         return self.found or found
@@ -113,7 +111,7 @@ class AutoSearch:
         best = search.run(choice.octave, choice.criterion)
         if search.is_over and not self.is_stopped:
             self._fall_short(_EXACT)
-        clearly = _CLEARLY_IF_SPARSE if sparse.issparse(self.all.X) else _CLEARLY
+        clearly = _CLEARLY_FOR_TEXT if self._is_text else _CLEARLY
         if best is None or best.criterion >= less_by(clearly, choice.criterion):
             return None
         if self._is_over(_FOR_TRAINING):

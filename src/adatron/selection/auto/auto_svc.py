@@ -57,13 +57,14 @@ class AutoSVC(ExpansionClassifier):
     """A tuned Gaussian-kernel classifier: no C and no σ to choose.
 
     Features are divided by their standard deviations, those with two values by half the distance of these.
-    Sparse rows that are nine tenths zeros, such as those of text, are also tried as they are, and the better
-    of both is taken. The kernel's width and the number of training steps, which takes the place of C, are
-    chosen together by cross-validation: the folds are trained side by side as columns of one kernel matrix,
-    and every step of theirs is a candidate. With 1,000 (sparse: 100) to 12,000 rows the soft-margin SVM that
-    is trained to its optimum is tried, too, for some C and widths around, and taken if it predicts held-out
-    rows clearly better. Only the training data is looked at; the same seed gives the same model whatever
-    `n_jobs`, and whatever the order of the rows (above 50,000 up to rounding; unless `cv` is a splitter).
+    Sparse rows that are nine tenths zeros, with features of unequal scales, as text has them, are also tried
+    as they are, and the better of both is taken. The kernel's width and the number of training steps, which
+    takes the place of C, are chosen together by cross-validation: the folds are trained side by side as
+    columns of one kernel matrix, and every step of theirs is a candidate. With 1,000 (such text: 100) to
+    12,000 rows the soft-margin SVM that is trained to its optimum is tried, too, for some C and widths
+    around, and taken if it predicts held-out rows clearly better. Only the training data is looked at; the
+    same seed gives the same model whatever `n_jobs`, and whatever the order of the rows (above 50,000 up to
+    rounding; unless `cv` is a splitter).
 
     Up to 3,000 rows everything is done on all of them; above, the width is first looked for on a sample,
     and with many classes not all folds are used; above 12,000 rows the kernel is replaced by a low-rank
@@ -321,21 +322,9 @@ class AutoSVC(ExpansionClassifier):
         vectors = divided_by(self.support_vectors_, self.feature_scale_)
         return self._expand(X, vectors, dense_coef(self).T) + self.intercept_
 
-    @lazy_on_dask
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each row of `X`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        decisions = self._decisions(X)
+    def _winners(self, decisions: np.ndarray) -> np.ndarray:
         threshold = getattr(self, "best_threshold_", 0.0)  # models saved by version 0.1 have none
-        return self.classes_[self._layout.vote(decisions - threshold)]
+        return self._layout.vote(decisions - threshold)
 
     @lazy_on_dask
     def predict_proba(self, X: Any) -> np.ndarray:
