@@ -18,7 +18,7 @@ from sklearn.datasets import make_classification
 
 from adatron import SVC
 from adatron.datasets import load_sonar
-from adatron.selection.penalty_path.c_path import c_path
+from adatron.paths.c_path import c_path
 
 GRID = 2.0 ** np.arange(-5, 16)
 

@@ -54,8 +54,8 @@ def low_rank(m, rank):
     """An operator on a factor, as a fit would have it."""
     from adatron import SVC
     from adatron.estimators.dask_input import dask_rows
+    from adatron.gram.dask import dask_low_rank
     from adatron.kernels import Gaussian
-    from adatron.operators.dask import dask_low_rank
 
     X, y = rows_on_workers(m, -(-m // 4))
     rows, _, _ = dask_rows(SVC(rank=rank), X)
@@ -65,8 +65,8 @@ def low_rank(m, rank):
 def whole_matrix(m):
     from adatron import SVC
     from adatron.estimators.dask_input import dask_rows
+    from adatron.gram.dask import dask_dense
     from adatron.kernels import Gaussian
-    from adatron.operators.dask import dask_dense
 
     X, y = rows_on_workers(m, -(-m // 4))
     rows, _, _ = dask_rows(SVC(solver="m3"), X)

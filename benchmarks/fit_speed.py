@@ -21,12 +21,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from adatron.gram import LazyGram, RowGram
+from adatron.gram.tiles import tile_evaluator
 from adatron.kernels import Gaussian
-from adatron.operators import LazyGram, RowGram
-from adatron.operators.tiles import tile_evaluator
+from adatron.numerics.threads import one_blas_thread, usable_threads
 from adatron.problems import classification
-from adatron.solving import certify
-from adatron.threads import one_blas_thread, usable_threads
+from adatron.training import certify
 from benchmarks.data import SETS, load
 from benchmarks.peers import available
 from benchmarks.worker import Worker, interleaved_fits

@@ -18,11 +18,11 @@ from sklearn.metrics import r2_score
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from adatron.gram import RowGram
 from adatron.kernels import Gaussian
-from adatron.operators import RowGram
+from adatron.numerics.threads import one_blas_thread, usable_threads
 from adatron.problems import regression
-from adatron.solving import certify
-from adatron.threads import one_blas_thread, usable_threads
+from adatron.training import certify
 from benchmarks.data import REGRESSION_SETS, load
 from benchmarks.peers import REGRESSORS, available
 from benchmarks.worker import Worker, interleaved_fits

@@ -18,13 +18,13 @@ from pathlib import Path
 import numpy as np
 
 from adatron.datasets import load_ionosphere, load_sonar
+from adatron.gram import DenseGram
 from adatron.kernels import Gaussian
-from adatron.operators import DenseGram
+from adatron.numerics.threads import one_blas_thread
 from adatron.problems import classification
 from adatron.selection import sigma_path
 from adatron.solvers import KernelAdatron
-from adatron.solving import Run, certify, rounds
-from adatron.threads import one_blas_thread
+from adatron.training import Run, certify, rounds
 
 SETS = {"sonar": load_sonar, "ionosphere": load_ionosphere}
 TOL, MAX_ITER = 1e-3, 1_000_000

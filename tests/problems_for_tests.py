@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from adatron.gram import BlockedGram, DenseGram, LazyGram, RowGram
 from adatron.kernels import Gaussian, Linear, Polynomial
-from adatron.operators import BlockedGram, DenseGram, LazyGram, RowGram
 from adatron.problems import classification
 
 KERNELS = {"gaussian": Gaussian(0.3), "polynomial": Polynomial(2, 0.5), "linear": Linear()}

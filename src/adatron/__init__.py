@@ -2,10 +2,10 @@
 
 The folders are the data flow, and each imports only from those before it::
 
-    kernels → operators → problems → solvers → solving → estimators → selection → io → callbacks → display →
-    papers → cli
+    numerics → kernels → gram → problems → solvers → training → estimators → paths → auto → clustering → io →
+    callbacks → display → papers → cli
 
-``storage``, ``datasets``, ``bounds``, ``exceptions``, ``compiled`` and ``threads`` stand at the bottom.
+``storage``, ``datasets``, ``bounds`` and ``exceptions`` stand at the bottom.
 Names are loaded on first use, so ``import adatron`` costs next to nothing.
 
 Examples
@@ -23,26 +23,25 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_ESTIMATORS = (
-    "SVC",
-    "SVR",
-    "OneClassSVM",
-    "SupportVectorClustering",
-    "EnsembleSVC",
-    "KernelPerceptron",
-    "ParzenClassifier",
-)
-_SELECTION = ("AutoSVC", "AutoSVR")
+_ESTIMATORS = {
+    "SVC": "estimators",
+    "SVR": "estimators",
+    "OneClassSVM": "estimators",
+    "EnsembleSVC": "estimators",
+    "KernelPerceptron": "estimators",
+    "ParzenClassifier": "estimators",
+    "SupportVectorClustering": "clustering",
+    "AutoSVC": "auto",
+    "AutoSVR": "auto",
+}
 _MODULES = ("bounds", "callbacks", "datasets", "display", "exceptions", "io", "kernels", "selection")
 
-__all__ = ["__version__", *_ESTIMATORS, *_SELECTION, *_MODULES]
+__all__ = ["__version__", *_ESTIMATORS, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
     if name in _ESTIMATORS:
-        return getattr(import_module("adatron.estimators"), name)
-    if name in _SELECTION:
-        return getattr(import_module("adatron.selection"), name)
+        return getattr(import_module(f"adatron.{_ESTIMATORS[name]}"), name)
     if name in _MODULES:
         return import_module(f"adatron.{name}")
     raise AttributeError(f"module 'adatron' has no attribute {name!r}")

@@ -3,10 +3,10 @@
 import numpy as np
 from tests.problems_for_tests import noisy_points, separated_points
 
+from adatron.gram import DenseGram
 from adatron.kernels import Gaussian
-from adatron.operators import DenseGram
 from adatron.problems import classification
-from adatron.solving import Run, Status, restore_run, rounds, saved_run
+from adatron.training import Run, Status, restore_run, rounds, saved_run
 
 __all__ = ["CONTRACT", "posed"]
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from adatron.gram import RowGram, expand
+from adatron.gram.expand import expand_among
 from adatron.kernels import Gaussian, Laplacian, Linear, Polynomial
-from adatron.operators import RowGram, expand
-from adatron.operators.expand import expand_among
-from adatron.threads import one_blas_thread
+from adatron.numerics.threads import one_blas_thread
 
 RANDOM = np.random.default_rng(0)
 

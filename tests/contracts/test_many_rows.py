@@ -8,9 +8,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from adatron.exceptions import KernelError
+from adatron.gram import SingleGram, is_on_disk, nystroem, nystroem_single
+from adatron.gram import factor_store as store
 from adatron.kernels import Gaussian, Polynomial
-from adatron.operators import SingleGram, is_on_disk, nystroem, nystroem_single
-from adatron.operators import factor_store as store
 
 GAMMA = 0.1
 

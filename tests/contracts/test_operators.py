@@ -6,8 +6,7 @@ from scipy import sparse
 from tests.problems_for_tests import KERNELS, OPERATORS, noisy_points, operators
 
 from adatron.exceptions import AdatronWarning
-from adatron.kernels import Gaussian, Linear
-from adatron.operators import (
+from adatron.gram import (
     BlockedGram,
     LinearGram,
     LowRankGram,
@@ -18,6 +17,7 @@ from adatron.operators import (
     nystroem,
     pivoted_cholesky,
 )
+from adatron.kernels import Gaussian, Linear
 
 
 @pytest.fixture(params=[*OPERATORS, "factor"])

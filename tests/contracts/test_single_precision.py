@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from adatron.exceptions import KernelError
+from adatron.gram import DenseGram, GaussianFamily, HalfGram, choose_operator, nystroem, nystroem_single
+from adatron.gram.tiles import as_dense
 from adatron.kernels import CallableKernel, Constant, Gaussian, Polynomial
-from adatron.operators import DenseGram, GaussianFamily, HalfGram, choose_operator, nystroem, nystroem_single
-from adatron.operators.tiles import as_dense
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from adatron import SVC, SVR, EnsembleSVC, OneClassSVM
 from adatron.datasets import make_waveform
-from adatron.operators import approximate
-from adatron.operators import dask as dask_operator
+from adatron.gram import approximate
+from adatron.gram import dask as dask_operator
 
 ROWS, NEW = 200, 60
 X, y = make_waveform(ROWS, random_state=0)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from adatron import AutoSVC
+from adatron.auto import auto_search, auto_svc, rows, stages
 from adatron.datasets import make_waveform
-from adatron.selection.auto import auto_search, auto_svc, rows, stages
 
 X, y = make_waveform(400, random_state=0)
 X_new, y_new = make_waveform(1_000, random_state=1)

@@ -12,8 +12,8 @@ from adatron import SVC, EnsembleSVC, KernelPerceptron, SupportVectorClustering
 from adatron.datasets import make_waveform
 from adatron.estimators.dask_input import dask_rows
 from adatron.exceptions import ClusterError, InfeasibleError
-from adatron.operators import cluster as cluster_module
-from adatron.operators.cluster import Cluster
+from adatron.gram import cluster as cluster_module
+from adatron.gram.cluster import Cluster
 from adatron.solvers.kernel_adatron import _visit
 
 X, y = make_waveform(120, random_state=0)
@@ -62,7 +62,7 @@ def test_X8_a_task_that_runs_twice_changes_nothing():
 
 
 def _set_version(version):
-    from adatron.operators import cluster
+    from adatron.gram import cluster
 
     cluster.__version__ = version
 

@@ -18,7 +18,7 @@ from adatron import SVC, EnsembleSVC
 from adatron.callbacks import Checkpoint
 from adatron.datasets import make_waveform
 from adatron.exceptions import ClusterError
-from adatron.operators.cluster import Cluster
+from adatron.gram.cluster import Cluster
 from tests.dask.clusters import AfterEpochs, kill_one, local_cluster, wait_until_restarted
 
 X, y = make_waveform(120, random_state=0)

@@ -9,8 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from adatron import SupportVectorClustering
+from adatron.clustering import ClusterPath
 from adatron.display import ClusterPathDisplay
-from adatron.estimators import ClusterPath
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

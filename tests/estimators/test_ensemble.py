@@ -15,8 +15,8 @@ from tests.reference.rho_svm import accepted_steps, boosting_with_target_edge
 
 from adatron import SVC, EnsembleSVC, ParzenClassifier
 from adatron.datasets import load_ionosphere, load_sonar, make_waveform
+from adatron.gram import DenseGram
 from adatron.kernels import Gaussian
-from adatron.operators import DenseGram
 from adatron.problems import classification
 from adatron.solvers import RhoSVM
 
@@ -223,7 +223,7 @@ A9A = """
 import lzma, sys
 from sklearn.datasets import load_svmlight_file
 from adatron import EnsembleSVC
-from adatron.operators import peak_memory
+from adatron.gram import peak_memory
 def load(name):
     X, y = load_svmlight_file(lzma.open(f"{sys.argv[1]}/libsvm/{name}.xz", "rb"), n_features=123)
     return X.toarray(), y

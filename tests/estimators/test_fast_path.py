@@ -10,12 +10,12 @@ from scipy import sparse
 from sklearn.svm import SVC as SklearnSVC
 
 from adatron import SVC
+from adatron.gram import LazyGram, RowGram, choose_rows, expand
+from adatron.gram.tiles import DenseTiles, as_csr, tile_evaluator
 from adatron.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
-from adatron.operators import LazyGram, RowGram, choose_rows, expand
-from adatron.operators.tiles import DenseTiles, as_csr, tile_evaluator
+from adatron.numerics.threads import in_parallel, usable_threads
 from adatron.problems import classification
-from adatron.solving import certify
-from adatron.threads import in_parallel, usable_threads
+from adatron.training import certify
 
 GAMMA = 0.1
 

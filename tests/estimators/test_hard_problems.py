@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.oracles.long_double import certified_gap
 
 from adatron import SVC, SVR, EnsembleSVC, OneClassSVM
-from adatron.solving import Status
+from adatron.training import Status
 
 KINDS = ["plain", "scaled", "offset", "heavy", "near duplicates", "one-hot", "counts", "low rank"]
 

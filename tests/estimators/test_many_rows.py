@@ -5,12 +5,12 @@ import pytest
 from sklearn.datasets import make_classification, make_moons
 
 from adatron import SVC, AutoSVC, EnsembleSVC
+from adatron.auto import auto_search, auto_svc
 from adatron.estimators import inputs, scaling
 from adatron.estimators.scaling import feature_scales
 from adatron.estimators.training_data import classification_data
+from adatron.gram import approximate, factor_store, row_blocks
 from adatron.io import load_model, save_model
-from adatron.operators import approximate, factor_store, row_blocks
-from adatron.selection.auto import auto_search, auto_svc
 
 MODULES = (approximate, inputs, scaling)
 

@@ -9,11 +9,11 @@ from scipy import sparse
 from tests.data_dir import data_dir, needs_data
 
 from adatron import OneClassSVM, datasets
+from adatron.gram import LazyGram, RowGram
 from adatron.kernels import Gaussian, Linear
-from adatron.operators import LazyGram, RowGram
 from adatron.problems import Ball, enclosing_ball, one_class
 from adatron.solvers import GreedyAdatron
-from adatron.solving import Run, certify, rounds
+from adatron.training import Run, certify, rounds
 
 SETS = {
     "digits": sklearn.datasets.load_digits,

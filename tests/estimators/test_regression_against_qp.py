@@ -5,11 +5,11 @@ import pytest
 from tests.oracles.qp import dual_objective, regression_terms, solve_cvxopt, solve_piqp
 
 from adatron import SVR, OneClassSVM
+from adatron.gram import LazyGram
 from adatron.kernels import Gaussian, Linear, Polynomial
-from adatron.operators import LazyGram
 from adatron.problems import enclosing_ball
 from adatron.solvers import GreedyAdatron
-from adatron.solving import Run, rounds
+from adatron.training import Run, rounds
 
 KERNELS = [Linear(), Polynomial(2), Polynomial(3, 0.3), Gaussian(0.1), Gaussian(1.0)]
 ALL_C = [0.01, 0.1, 1.0, 10.0, 100.0]

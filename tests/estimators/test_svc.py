@@ -21,7 +21,7 @@ from adatron import SVC, EnsembleSVC
 from adatron.datasets import load_ionosphere, load_pima, load_sonar
 from adatron.kernels import Gaussian, Linear
 from adatron.solvers import SecantAdatron
-from adatron.solving import Status
+from adatron.training import Status
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ from tests.data_dir import data_dir, needs_data
 from tests.problems_for_tests import noisy_targets
 
 from adatron import SVR
+from adatron.gram import RowGram
 from adatron.kernels import Gaussian, Laplacian
-from adatron.operators import RowGram
 from adatron.problems import regression
-from adatron.solving import certify
+from adatron.training import certify
 
 
 def standardised(X, y):

@@ -13,7 +13,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from adatron import SVC, EnsembleSVC
-from adatron.threads import usable_threads
+from adatron.numerics.threads import usable_threads
 from tests.faults.invariants import overlapping
 
 THREADS = 8

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from adatron import SVC
 from adatron.datasets import load_breast_cancer_wisconsin, load_sonar
-from adatron.operators import DenseGram
+from adatron.gram import DenseGram
 from adatron.problems import classification
 from adatron.solvers import KernelAdatron
 from tests.faults.invariants import (

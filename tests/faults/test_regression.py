@@ -9,11 +9,11 @@ from scipy import sparse
 from sklearn.base import clone
 
 from adatron import SVR, OneClassSVM
+from adatron.gram import DenseGram
 from adatron.kernels import Gaussian, Linear
-from adatron.operators import DenseGram
 from adatron.problems import Ball, enclosing_ball
 from adatron.solvers import GreedyAdatron
-from adatron.solving import Run, rounds
+from adatron.training import Run, rounds
 
 SOLVERS = ["auto", "adatron", "multiplicative"]
 each_solver = pytest.mark.parametrize("solver", SOLVERS)

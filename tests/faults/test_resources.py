@@ -18,7 +18,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from adatron import SVC, EnsembleSVC
 from adatron.exceptions import KernelError
-from adatron.operators import choose
+from adatron.gram import choose
 from adatron.solvers import KernelAdatron
 from tests.faults.invariants import check_model, fit_quietly, overlapping
 
@@ -190,7 +190,7 @@ import json, sys, time
 import numpy as np
 from adatron import SVC, EnsembleSVC
 from adatron.exceptions import KernelError
-from adatron.operators import choose
+from adatron.gram import choose
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(1000, 20)), rng.integers(0, 2, 1000)
 SVC(solver=sys.argv[1], max_iter=1).fit(X, y)
@@ -233,7 +233,7 @@ import json, sys
 import numpy as np
 from adatron import SVC, EnsembleSVC
 from adatron.exceptions import KernelError
-from adatron.operators import choose
+from adatron.gram import choose
 X = np.random.default_rng(0).normal(size=(60, 3))
 y = (X[:, 0] > 0).astype(int)
 json.dump(SVC(solver="adatron").fit(X, y).decision_function(X).tolist(), sys.stdout)

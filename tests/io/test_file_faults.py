@@ -18,11 +18,11 @@ import skops.io
 from adatron import SVC
 from adatron.estimators.multiclass import Layout
 from adatron.estimators.probabilities import ClassProbabilities
+from adatron.gram import peak_memory
 from adatron.io import load_model, save_model
 from adatron.io.encoding import Encoder
-from adatron.operators import peak_memory
-from adatron.solving import Status
 from adatron.storage import write_container
+from adatron.training import Status
 from tests.io.models import FRAME, MODELS, NEW, WORDS, fitted, outputs
 from tests.io.mutations import forged, mutated, mutated_values, parts_of, sealed
 

@@ -74,7 +74,7 @@ def test_F14_size_and_line_limits(tmp_path):
 
 
 def test_F14_more_than_the_memory(monkeypatch):
-    monkeypatch.setattr("adatron.operators.memory.available_memory", lambda: 2**31)
+    monkeypatch.setattr("adatron.numerics.memory.available_memory", lambda: 2**31)
     monkeypatch.setattr(Source, "size", 2**40)
     assert "too large, found 1099511627776 bytes or more, expected at most 536870912" in fault(TABLE)
 

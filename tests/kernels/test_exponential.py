@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adatron.compiled import IS_COMPILED
-from adatron.kernels.exponential import exponentials
+from adatron.numerics.compiled import IS_COMPILED
+from adatron.numerics.exponential import exponentials
 
 
 def test_two_units_in_the_last_place():

@@ -12,7 +12,7 @@ import pytest
 FIT = """
 import numpy as np
 import adatron.solvers.greedy_steps as module
-import adatron.solving.records as records
+import adatron.training.records as records
 from adatron import SVC
 X = np.array([[-1.0], [1.0], [2.0], [-3.0]])
 SVC().fit(X, [0, 1, 1, 0])

@@ -7,12 +7,16 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "adatron"
 ORDER = [
+    "numerics",
     "kernels",
-    "operators",
+    "gram",
     "problems",
     "solvers",
-    "solving",
+    "training",
     "estimators",
+    "paths",
+    "auto",
+    "clustering",
     "selection",
     "io",
     "callbacks",
@@ -20,7 +24,7 @@ ORDER = [
     "papers",
     "cli",
 ]
-BOTTOM = {"storage", "datasets", "exceptions", "compiled", "threads", "bounds"}
+BOTTOM = {"storage", "datasets", "exceptions", "bounds"}
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 

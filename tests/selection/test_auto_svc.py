@@ -19,13 +19,13 @@ from tests.data_dir import data_dir
 from tests.silent_callback import SilentCallback
 
 from adatron import SVC, AutoSVC, AutoSVR
+from adatron.auto import auto_search, auto_svc
+from adatron.auto.stages import trained_until
 from adatron.datasets import load_ionosphere, load_sonar
 from adatron.estimators.multiclass import Layout
-from adatron.operators import GaussianFamily
+from adatron.gram import GaussianFamily
 from adatron.selection import KernelPath
-from adatron.selection.auto import auto_search, auto_svc
-from adatron.selection.auto.stages import trained_until
-from adatron.solving import Status
+from adatron.training import Status
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from tests.silent_callback import SilentCallback
 from tests.stopwatch import Stopwatch
 
 from adatron import AutoSVR
+from adatron.auto import auto_svr
 from adatron.display import KernelPathDisplay
-from adatron.selection.auto import auto_svr
-from adatron.solving import Status
+from adatron.training import Status
 
 
 def waves(m=150, noise=0.1, seed=0):

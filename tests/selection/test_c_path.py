@@ -14,9 +14,9 @@ from tests.problems_for_tests import noisy_points, separated_points
 
 from adatron import SVC
 from adatron.kernels import Gaussian, Linear, Polynomial
-from adatron.selection.penalty_path import follower
-from adatron.selection.penalty_path.c_path import c_path
-from adatron.selection.penalty_path.exact_path import exact_path
+from adatron.paths import follower
+from adatron.paths.c_path import c_path
+from adatron.paths.exact_path import exact_path
 
 
 def balanced():

@@ -8,11 +8,11 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.silent_callback import SilentCallback
 
 from adatron import SVC, AutoSVC
+from adatron.auto import auto_search
+from adatron.auto.auto_search import AutoSearch
+from adatron.auto.penalty_search import PenaltySearch
 from adatron.display import KernelPathDisplay
 from adatron.estimators.scaling import divided_by
-from adatron.selection.auto import auto_search
-from adatron.selection.auto.auto_search import AutoSearch
-from adatron.selection.auto.penalty_search import PenaltySearch
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ from adatron.bounds import margin_bound
 from adatron.datasets import load_ionosphere, load_sonar
 from adatron.exceptions import InfeasibleError
 from adatron.kernels import Gaussian
+from adatron.paths.widths import default_sigmas
 from adatron.selection import KernelPath, sigma_path
-from adatron.selection.width_path.widths import default_sigmas
 
 HARD = float("inf")
 fixed = settings(derandomize=True, deadline=None, max_examples=10)

@@ -5,7 +5,7 @@ import pytest
 from tests.problems_for_tests import KERNELS, OPERATORS, operators
 from tests.reference import crammer_singer as naive
 
-from adatron.operators import DenseGram, LinearGram, pivoted_cholesky
+from adatron.gram import DenseGram, LinearGram, pivoted_cholesky
 from adatron.problems import classification, crammer_singer
 from adatron.solvers import CrammerSinger, KernelAdatron
 

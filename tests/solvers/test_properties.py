@@ -10,13 +10,13 @@ from tests.problems_for_tests import KERNELS, binary_problem, noisy_points, oper
 from adatron import SVC
 from adatron.datasets import load_breast_cancer_wisconsin, load_sonar
 from adatron.exceptions import InfeasibleError
+from adatron.gram import DenseGram
 from adatron.kernels import Gaussian, Linear, Polynomial
-from adatron.operators import DenseGram
 from adatron.problems import classification, one_class
 from adatron.solvers import M3, MultiplicativeUpdating, Munk
 from adatron.solvers.base import feasible_start
-from adatron.solving import Run, rounds
-from adatron.solving.records import measure
+from adatron.training import Run, rounds
+from adatron.training.records import measure
 
 HARD = float("inf")
 

@@ -15,7 +15,7 @@ from tests.problems_for_tests import (
 from tests.reference import greedy_adatron, m3_munk, multiplicative, perceptron, rho_svm
 from tests.reference import kernel_adatron as naive
 
-from adatron.operators import DenseGram, pivoted_cholesky
+from adatron.gram import DenseGram, pivoted_cholesky
 from adatron.problems import classification, enclosing_ball, one_class, regression
 from adatron.solvers import (
     M3,
@@ -28,7 +28,7 @@ from adatron.solvers import (
     RhoSVM,
     SecantAdatron,
 )
-from adatron.solving.records import measure
+from adatron.training.records import measure
 
 
 def canonical_rho(K, y, upper, n_epochs):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from adatron.clustering import ClusterPath
 from adatron.display.style import COLOURS, INK, import_pyplot, innermost, new_panels
-from adatron.estimators import ClusterPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ class ClusterPathDisplay:
     See Also
     --------
     adatron.SupportVectorClustering : chooses from such a path.
-    adatron.estimators.ClusterPath : holds the clusterings.
+    adatron.clustering.ClusterPath : holds the clusterings.
 
     Examples
     --------

@@ -7,8 +7,6 @@
 True
 """
 
-from adatron.estimators.cluster_path import ClusterPath
-from adatron.estimators.clustering import SupportVectorClustering
 from adatron.estimators.ensemble import EnsembleSVC
 from adatron.estimators.kernel_perceptron import KernelPerceptron
 from adatron.estimators.one_class_svm import OneClassSVM
@@ -19,10 +17,8 @@ from adatron.estimators.svr import SVR
 __all__ = [
     "SVC",
     "SVR",
-    "ClusterPath",
     "EnsembleSVC",
     "KernelPerceptron",
     "OneClassSVM",
     "ParzenClassifier",
-    "SupportVectorClustering",
 ]

@@ -18,9 +18,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from adatron.estimators.callback_bridge import FitTasks
 from adatron.estimators.parameters import closest_name
+from adatron.gram import expand
 from adatron.kernels import Kernel, Precomputed
-from adatron.operators import expand
-from adatron.solving import (
+from adatron.numerics.threads import one_blas_thread
+from adatron.training import (
     HISTORY_FIELDS,
     DualSolution,
     EpochRecord,
@@ -30,7 +31,6 @@ from adatron.solving import (
     rounds,
     saved_run,
 )
-from adatron.threads import one_blas_thread
 
 __all__ = [
     "DEFAULT_MAX_ITER",

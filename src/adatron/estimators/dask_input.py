@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from adatron.estimators.row_keys import row_digests
-from adatron.operators.approximate import MOST_COLUMNS
-from adatron.operators.cluster import Cluster, running_cluster
-from adatron.operators.row_blocks import RowBlocks
-from adatron.operators.tall import rows_at_once
+from adatron.gram.approximate import MOST_COLUMNS
+from adatron.gram.cluster import Cluster, running_cluster
+from adatron.gram.row_blocks import RowBlocks
+from adatron.numerics.reproducible import rows_at_once
 
 __all__ = ["collection_digests", "dask_rows", "is_dask", "on_client"]
 

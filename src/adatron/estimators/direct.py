@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from adatron.estimators.kernel_choice import operator_for
+from adatron.gram import Choice
 from adatron.kernels import Constant, Kernel, Linear, Precomputed
-from adatron.operators import Choice
 
 __all__ = ["check_direct_request", "direct_operator"]
 

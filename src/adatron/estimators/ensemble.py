@@ -32,11 +32,11 @@ from adatron.estimators.parameters import (
 from adatron.estimators.stages import StageRun
 from adatron.estimators.svc import SVC
 from adatron.estimators.training_data import TrainingData, classification_data
+from adatron.gram import FEW_COLUMNS, WHOLE_UP_TO, SingleGram, is_distributed
 from adatron.kernels import Constant, Kernel, Precomputed
-from adatron.operators import FEW_COLUMNS, WHOLE_UP_TO, SingleGram, is_distributed
 from adatron.problems import classification
 from adatron.solvers import RhoSVM
-from adatron.solving import DualSolution
+from adatron.training import DualSolution
 
 __all__ = ["EnsembleSVC"]
 

@@ -14,9 +14,9 @@ from adatron.estimators.dask_predict import lazy_on_dask
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.kernel_choice import is_precomputed
 from adatron.estimators.training_data import TrainingData
+from adatron.gram import LowRankGram, is_distributed
 from adatron.kernels import Kernel, Linear, Precomputed, product_form, squared_norms
-from adatron.operators import LowRankGram, is_distributed
-from adatron.solving import is_single
+from adatron.training import is_single
 
 __all__ = [
     "ExpansionClassifier",

@@ -13,14 +13,17 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from adatron.estimators.base import FitPlan
+from adatron.estimators.multiclass import Layout
+from adatron.gram import LowRankGram, expand
 from adatron.kernels import Precomputed
-from adatron.operators import LowRankGram, expand
 from adatron.problems import DualProblem
-from adatron.solving import CoupledRun, DualSolution, Run, rounds
+from adatron.training import CoupledRun, DualSolution, Run, rounds
 
-__all__ = ["dealt", "held_out_decisions"]
+__all__ = ["HeldOutModel", "HeldOutRegressor", "dealt", "held_out_decisions"]
 
 _TOL = 1e-3  # relative duality gap that is small enough for calibration
 
@@ -115,3 +118,44 @@ def _outputs(plan: FitPlan, held: np.ndarray, coefficients: np.ndarray) -> np.nd
     if isinstance(plan.kernel, Precomputed):
         return X[np.ix_(held, support)] @ coefficients[support]
     return expand(plan.kernel, X[held], X[support], coefficients[support], np.float64)
+
+
+class HeldOutModel(ClassifierMixin, BaseEstimator):
+    """A fitted classifier for whose rows the decisions are known: its X are places in a table."""
+
+    def __init__(self, decisions=None, classes=None):
+        self.decisions = decisions
+        self.classes = classes
+
+    def fit(self, X: Any = None, y: Any = None) -> HeldOutModel:
+        self.classes_ = self.classes
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        values = self.decisions[np.asarray(X)[:, 0]]
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> np.ndarray:
+        layout = Layout(len(self.classes), "ovr")
+        return self.classes[layout.vote(self.decisions[np.asarray(X)[:, 0]])]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        values = self.decisions[np.asarray(X)[:, 0]]
+        if values.shape[1] > 1:
+            return softmax(values, axis=1)
+        positive = expit(2.0 * values[:, 0])
+        return np.column_stack([1.0 - positive, positive])
+
+
+class HeldOutRegressor(RegressorMixin, BaseEstimator):
+    """The same for targets."""
+
+    def __init__(self, outputs=None):
+        self.outputs = outputs
+
+    def fit(self, X: Any = None, y: Any = None) -> HeldOutRegressor:
+        self.is_fitted_ = True
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return self.outputs[np.asarray(X)[:, 0]]

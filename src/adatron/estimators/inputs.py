@@ -14,12 +14,12 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from adatron.compiled import compiled
 from adatron.estimators.dask_input import dask_rows, is_dask, on_client
 from adatron.estimators.kernel_choice import is_precomputed
 from adatron.exceptions import AdatronWarning
+from adatron.gram import MANY_ROWS
 from adatron.kernels import CallableKernel, Kernel
-from adatron.operators import MANY_ROWS
+from adatron.numerics.compiled import compiled
 
 __all__ = ["check_labels", "check_predict_X", "check_sample_weight", "check_targets", "check_training_X"]
 

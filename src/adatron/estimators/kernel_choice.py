@@ -16,6 +16,17 @@ from adatron.estimators.parameters import (
     check_number,
 )
 from adatron.exceptions import KernelError, KernelWarning
+from adatron.gram import (
+    Choice,
+    DenseGram,
+    GramOperator,
+    by_rows,
+    choose_operator,
+    is_distributed,
+    is_on_disk,
+    low_rank_gram,
+    weighted_sum,
+)
 from adatron.kernels import (
     CallableKernel,
     Gaussian,
@@ -28,17 +39,6 @@ from adatron.kernels import (
     has_negative_curvature,
     is_indefinite,
     squared_norms,
-)
-from adatron.operators import (
-    Choice,
-    DenseGram,
-    GramOperator,
-    by_rows,
-    choose_operator,
-    is_distributed,
-    is_on_disk,
-    low_rank_gram,
-    weighted_sum,
 )
 
 __all__ = [
@@ -195,7 +195,7 @@ def distributed_operator(
     whitened: bool = False,
 ) -> Choice:
     """The operator for rows on a cluster; `whole` says whether the solver can do with the matrix itself."""
-    from adatron.operators.dask import dask_dense, dask_linear, dask_low_rank
+    from adatron.gram.dask import dask_dense, dask_linear, dask_low_rank
 
     m, n_blocks = X.shape[0], len(X.blocks)
     if rank is not None:

@@ -15,7 +15,7 @@ from adatron.estimators.parameters import check_common_parameters, check_flag, c
 from adatron.estimators.training_data import classification_data
 from adatron.problems import classification
 from adatron.solvers import Perceptron
-from adatron.solving import DualSolution, OwnRuleRun
+from adatron.training import DualSolution, OwnRuleRun
 
 __all__ = ["KernelPerceptron"]
 

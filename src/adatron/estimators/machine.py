@@ -23,11 +23,11 @@ from adatron.estimators.parameters import (
     check_number,
 )
 from adatron.estimators.solver_choice import check_solver_can_serve, solver_from
+from adatron.gram import Choice, RowGram, choose_rows, is_distributed
 from adatron.kernels import Kernel, Linear, Precomputed
-from adatron.operators import Choice, RowGram, choose_rows, is_distributed
 from adatron.problems import DualProblem
 from adatron.solvers import M3, KernelAdatron, MultiplicativeUpdating, Munk
-from adatron.solving import DualSolution, Run
+from adatron.training import DualSolution, Run
 
 __all__ = ["SupportVectorMachine", "bounds_from"]
 

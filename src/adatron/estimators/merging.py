@@ -10,7 +10,7 @@ from scipy import sparse
 
 from adatron.estimators.row_keys import row_bytes
 from adatron.estimators.training_data import TrainingData
-from adatron.operators import by_rows, kept_rows
+from adatron.gram import by_rows, kept_rows
 
 __all__ = ["distinct_rows", "merge_equal_rows", "merged", "row_sums"]
 

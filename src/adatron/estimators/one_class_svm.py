@@ -14,9 +14,9 @@ from adatron.estimators.dask_predict import lazy_on_dask
 from adatron.estimators.parameters import check_number
 from adatron.estimators.single import SingleExpansion
 from adatron.estimators.training_data import WeightedRows, weighted_rows
-from adatron.operators import GramOperator
+from adatron.gram import GramOperator
 from adatron.problems import DualProblem, one_class
-from adatron.solving import DualSolution, EpochRecord
+from adatron.training import DualSolution, EpochRecord
 
 __all__ = ["OneClassSVM"]
 

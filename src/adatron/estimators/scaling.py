@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adatron.operators import MANY_ROWS, blocks_of_rows, is_distributed, weighted_sum
+from adatron.gram import MANY_ROWS, blocks_of_rows, is_distributed, weighted_sum
 
 __all__ = ["DividedRows", "divided_by", "divided_in_blocks", "feature_scales"]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from adatron.estimators.row_keys import row_bytes, row_digests
 from adatron.exceptions import InfeasibleError
-from adatron.operators import by_rows, is_distributed
-from adatron.solving import DualSolution, Status
+from adatron.gram import by_rows, is_distributed
+from adatron.training import DualSolution, Status
 
 __all__ = ["check_coincident", "check_one_tube", "check_separable"]
 

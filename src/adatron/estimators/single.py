@@ -14,10 +14,10 @@ from adatron.estimators.kernel_choice import is_precomputed
 from adatron.estimators.machine import SupportVectorMachine
 from adatron.estimators.parameters import count_threads
 from adatron.estimators.training_data import WeightedRows
+from adatron.gram import GramOperator
 from adatron.kernels import Linear, Precomputed
-from adatron.operators import GramOperator
 from adatron.problems import DualProblem
-from adatron.solving import DualSolution
+from adatron.training import DualSolution
 
 __all__ = ["SingleExpansion"]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from adatron.compiled import compiled
-from adatron.operators import FEW_COLUMNS
+from adatron.gram import FEW_COLUMNS
+from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
 from adatron.solvers import Journal, Pause, RhoSVM
-from adatron.solving import EpochRecord, OwnRuleRun
+from adatron.training import EpochRecord, OwnRuleRun
 
 __all__ = ["StageRun"]
 

@@ -28,11 +28,11 @@ from adatron.estimators.parameters import (
 from adatron.estimators.probabilities import ClassProbabilities, PairProbabilities, agreeing
 from adatron.estimators.separability import check_coincident, check_separable
 from adatron.estimators.training_data import TrainingData, centred_if_far, classification_data
+from adatron.gram import Choice, GramOperator, RowGram, choose_rows, is_distributed
 from adatron.kernels import Kernel, Precomputed
-from adatron.operators import Choice, GramOperator, RowGram, choose_rows, is_distributed
+from adatron.numerics.threads import usable_threads
 from adatron.problems import classification, crammer_singer
-from adatron.solving import CoupledRun, DualSolution, EpochRecord, Run
-from adatron.threads import usable_threads
+from adatron.training import CoupledRun, DualSolution, EpochRecord, Run
 
 __all__ = ["SVC"]
 

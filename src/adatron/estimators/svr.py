@@ -18,9 +18,9 @@ from adatron.estimators.separability import check_one_tube
 from adatron.estimators.single import SingleExpansion
 from adatron.estimators.training_data import WeightedRows, centred_if_far, weighted_rows
 from adatron.exceptions import InfeasibleError
-from adatron.operators import GramOperator, is_distributed
+from adatron.gram import GramOperator, is_distributed
 from adatron.problems import DualProblem, regression
-from adatron.solving import DualSolution, EpochRecord
+from adatron.training import DualSolution, EpochRecord
 
 __all__ = ["SVR"]
 

@@ -13,8 +13,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from adatron.estimators.base import is_far
 from adatron.estimators.inputs import check_labels, check_sample_weight, check_targets, check_training_X
 from adatron.estimators.kernel_choice import check_precomputed, is_precomputed
+from adatron.gram import is_distributed, kept_rows
 from adatron.kernels import Linear
-from adatron.operators import is_distributed, kept_rows
 
 __all__ = ["TrainingData", "WeightedRows", "centred_if_far", "classification_data", "weighted_rows"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from adatron.clustering import SupportVectorClustering as Clustering
 from adatron.estimators import SVC, SVR, EnsembleSVC, KernelPerceptron, OneClassSVM, ParzenClassifier
-from adatron.estimators import SupportVectorClustering as Clustering
 from adatron.io import machine_checks as machines
 from adatron.io import transformer_checks as transformers
 from adatron.io.facts import Facts

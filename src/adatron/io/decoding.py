@@ -24,7 +24,7 @@ from adatron.io.registry import (
     parameter_names,
 )
 from adatron.kernels import Kernel
-from adatron.solving import Status
+from adatron.training import Status
 
 __all__ = ["Decoder"]
 

@@ -28,7 +28,7 @@ from adatron.io.registry import (
     tag_of,
 )
 from adatron.kernels import CallableKernel
-from adatron.solving import Status
+from adatron.training import Status
 
 __all__ = ["Encoder"]
 

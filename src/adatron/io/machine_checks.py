@@ -12,7 +12,7 @@ from adatron.estimators.multiclass import Layout
 from adatron.estimators.probabilities import ClassProbabilities, PairProbabilities
 from adatron.io.facts import Facts
 from adatron.kernels import Kernel, Precomputed
-from adatron.solving import Status
+from adatron.training import Status
 
 __all__ = [
     "check_bound",

@@ -36,10 +36,10 @@ def estimators_by_tag() -> dict[str, type]:
     """Estimators by the names they have in a file: all of adatron's, and transformers before them."""
     from sklearn import compose, impute, pipeline, preprocessing
 
-    from adatron import estimators, selection
+    import adatron
 
     own = ["EnsembleSVC", "KernelPerceptron", "OneClassSVM", "ParzenClassifier", "SVC", "SVR"]
-    own += ["SupportVectorClustering"]
+    own += ["SupportVectorClustering", "AutoSVC", "AutoSVR"]
     others = {
         pipeline: ["Pipeline"],
         compose: ["ColumnTransformer"],
@@ -55,8 +55,7 @@ def estimators_by_tag() -> dict[str, type]:
             "StandardScaler",
         ],
     }
-    found = {name: getattr(estimators, name) for name in own}
-    found |= {name: getattr(selection, name) for name in ("AutoSVC", "AutoSVR")}
+    found: dict[str, type] = {name: getattr(adatron, name) for name in own}
     return found | {
         f"sklearn.{name}": getattr(home, name) for home, names in others.items() for name in names
     }
@@ -66,10 +65,10 @@ def estimators_by_tag() -> dict[str, type]:
 def classes_by_tag() -> dict[str, type]:
     """Small frozen objects of adatron: kernels, solvers and parts of fitted models."""
     from adatron import kernels, solvers
-    from adatron.estimators.cluster_path import ClusterPath
+    from adatron.clustering.cluster_path import ClusterPath
     from adatron.estimators.multiclass import Layout
     from adatron.estimators.probabilities import ClassProbabilities, PairProbabilities
-    from adatron.selection.kernel_path import KernelPath
+    from adatron.paths.kernel_path import KernelPath
 
     of_kernels = ["Constant", "Gaussian", "Laplacian", "Linear", "Polynomial", "Power", "Precomputed"]
     of_kernels += ["Product", "Sigmoid", "Sum"]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from adatron.kernels.base import Kernel
-from adatron.kernels.exponential import exponentials
 from adatron.kernels.standard import Gaussian, Linear, Polynomial, Sigmoid
+from adatron.numerics.exponential import exponentials
 
 __all__ = ["ProductForm", "product_form"]
 

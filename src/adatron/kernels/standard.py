@@ -13,7 +13,7 @@ from scipy import sparse
 
 from adatron.exceptions import KernelError
 from adatron.kernels.base import Kernel, Traits, inner_products, squared_norms
-from adatron.kernels.exponential import exponentials
+from adatron.numerics.exponential import exponentials
 
 __all__ = [
     "CallableKernel",

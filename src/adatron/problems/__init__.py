@@ -1,7 +1,7 @@
 """The one quadratic programme, thin formulations of it, and the one whose columns are coupled.
 
 >>> import numpy as np
->>> from adatron.operators import DenseGram
+>>> from adatron.gram import DenseGram
 >>> from adatron.problems import classification
 >>> gram = DenseGram(np.eye(3))
 >>> one_vs_rest = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]])  # three problems as columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adatron.operators import GramOperator
+from adatron.gram import GramOperator
 from adatron.problems.dual import DualProblem
 
 __all__ = ["classification", "infinite_where_huge"]
@@ -27,7 +27,7 @@ def classification(gram: GramOperator, signs: np.ndarray, upper: np.ndarray, *, 
     Examples
     --------
     >>> import numpy as np
-    >>> from adatron.operators import DenseGram
+    >>> from adatron.gram import DenseGram
     >>> from adatron.problems import classification
     >>> problem = classification(DenseGram(np.eye(2)), np.array([1, -1]), np.array([1.0, 2.0]), bias=True)
     >>> problem.upper.ravel()

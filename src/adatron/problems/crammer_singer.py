@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from adatron.operators import GramOperator
+from adatron.gram import GramOperator
 from adatron.problems.classification import infinite_where_huge
 from adatron.problems.dual import positive_diagonal
 
@@ -101,7 +101,7 @@ def crammer_singer(
     Examples
     --------
     >>> import numpy as np
-    >>> from adatron.operators import DenseGram
+    >>> from adatron.gram import DenseGram
     >>> from adatron.problems import crammer_singer
     >>> problem = crammer_singer(DenseGram(np.eye(3)), np.array([0, 2, 1]), 3, np.array([1.0, 2.0, 1.0]))
     >>> problem.bounds

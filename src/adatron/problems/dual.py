@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from adatron.operators import GramOperator
+from adatron.gram import GramOperator
 
 __all__ = ["DualProblem", "positive_diagonal"]
 
@@ -43,7 +43,7 @@ class DualProblem:
     Examples
     --------
     >>> import numpy as np
-    >>> from adatron.operators import DenseGram
+    >>> from adatron.gram import DenseGram
     >>> from adatron.problems import DualProblem
     >>> one = np.ones((2, 1))
     >>> problem = DualProblem(DenseGram(np.eye(2)), np.array([[1.0], [-1.0]]), one, one, equality=0.0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adatron.compiled import compiled_part
+from adatron.numerics.compiled import compiled_part
 
 __all__ = ["measure_columns"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adatron.operators import GramOperator
+from adatron.gram import GramOperator
 from adatron.problems.dual import DualProblem
 
 __all__ = ["Ball", "enclosing_ball", "one_class"]
@@ -29,7 +29,7 @@ def one_class(gram: GramOperator, weights: np.ndarray, nu: float) -> DualProblem
     Examples
     --------
     >>> import numpy as np
-    >>> from adatron.operators import DenseGram
+    >>> from adatron.gram import DenseGram
     >>> from adatron.problems import one_class
     >>> problem = one_class(DenseGram(np.eye(4)), np.ones(4), nu=0.5)
     >>> problem.upper.ravel(), problem.equality
@@ -51,7 +51,7 @@ def enclosing_ball(gram: GramOperator, weights: np.ndarray, nu: float = 0.0) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> from adatron.operators import DenseGram
+    >>> from adatron.gram import DenseGram
     >>> from adatron.problems import enclosing_ball
     >>> enclosing_ball(DenseGram(np.diag([1.0, 4.0])), np.ones(2)).p.ravel()
     array([0.5, 2. ])
@@ -82,7 +82,7 @@ class Ball:
     Examples
     --------
     >>> import numpy as np
-    >>> from adatron.operators import DenseGram
+    >>> from adatron.gram import DenseGram
     >>> from adatron.problems import Ball, enclosing_ball
     >>> x = np.array([[-1.0], [0.5], [3.0]])
     >>> problem = enclosing_ball(DenseGram(x @ x.T), np.ones(3))

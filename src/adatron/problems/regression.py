@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adatron.operators import GramOperator, TwinGram
+from adatron.gram import GramOperator, TwinGram
 from adatron.problems.dual import DualProblem
 
 __all__ = ["regression"]
@@ -33,7 +33,7 @@ def regression(
     Examples
     --------
     >>> import numpy as np
-    >>> from adatron.operators import DenseGram
+    >>> from adatron.gram import DenseGram
     >>> from adatron.problems import regression
     >>> problem = regression(DenseGram(np.eye(2)), np.array([3.0, 4.0]), np.ones(2), epsilon=0.5, bias=True)
     >>> problem.y.ravel(), problem.p.ravel()

@@ -1,7 +1,7 @@
 """One algorithm of the documents = one small file: a state, ``init`` and ``epoch``.
 
 >>> import numpy as np
->>> from adatron.operators import DenseGram
+>>> from adatron.gram import DenseGram
 >>> from adatron.problems import classification
 >>> from adatron.solvers import SOLVERS
 >>> problem = classification(DenseGram(np.eye(2)), np.array([1, -1]), np.full(2, np.inf), bias=False)
@@ -10,7 +10,7 @@
 >>> state.alpha.ravel()
 array([1., 1.])
 
-The loop, the clock and the stopping rule are `adatron.solving`'s. To add an algorithm: its file
+The loop, the clock and the stopping rule are `adatron.training`'s. To add an algorithm: its file
 here, a line in `SOLVERS`, its naive twin in ``tests/reference``, its document's experiments.
 """
 

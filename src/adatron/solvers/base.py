@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from adatron.compiled import compiled_part
-from adatron.operators import GramOperator, distinct
+from adatron.gram import GramOperator, distinct
+from adatron.numerics.compiled import compiled_part
 from adatron.problems import DualProblem
 
 __all__ = [

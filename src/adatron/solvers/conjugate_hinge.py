@@ -23,10 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adatron.compiled import compiled, compiled_part
+from adatron.numerics.compiled import compiled, compiled_part
+from adatron.numerics.threads import in_parallel, usable_threads
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause
-from adatron.threads import in_parallel, usable_threads
 
 __all__ = ["ConjugateHinge", "ConjugateState"]
 

@@ -17,7 +17,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from adatron.compiled import compiled, compiled_part
+from adatron.numerics.compiled import compiled, compiled_part
 from adatron.problems import CrammerSingerProblem
 from adatron.solvers.base import Pause, output_of, output_sweep
 

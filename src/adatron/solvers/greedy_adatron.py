@@ -28,8 +28,8 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from adatron.compiled import compiled
-from adatron.operators import PartialMatrix, distinct
+from adatron.gram import PartialMatrix, distinct
+from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause, empty_state_arrays, feasible_start, outputs_of
 from adatron.solvers.greedy_steps import pair_steps, single_steps

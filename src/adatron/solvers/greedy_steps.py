@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from adatron.compiled import compiled, compiled_part
-from adatron.operators import row_of
+from adatron.gram import row_of
+from adatron.numerics.compiled import compiled, compiled_part
 
 __all__ = ["pair_steps", "single_steps"]
 

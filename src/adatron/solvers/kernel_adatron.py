@@ -17,8 +17,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from adatron.compiled import compiled
-from adatron.operators import distinct
+from adatron.gram import distinct
+from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause, empty_state_arrays, output_of, output_sweep
 

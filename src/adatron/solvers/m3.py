@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from adatron.operators import distinct
+from adatron.gram import distinct
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause, positive_start, revive, sweep
 

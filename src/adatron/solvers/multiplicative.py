@@ -20,8 +20,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from adatron.compiled import compiled, compiled_part
-from adatron.kernels.exponential import exponential
+from adatron.numerics.compiled import compiled, compiled_part
+from adatron.numerics.exponential import exponential
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause
 

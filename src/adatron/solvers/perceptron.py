@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from adatron.compiled import compiled
+from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause, empty_state_arrays, output_of, output_sweep
 

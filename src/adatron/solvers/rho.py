@@ -17,9 +17,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from adatron.compiled import compiled, compiled_part
-from adatron.kernels.exponential import exponential
-from adatron.operators.dense import symmetric_product
+from adatron.gram.dense import symmetric_product
+from adatron.numerics.compiled import compiled, compiled_part
+from adatron.numerics.exponential import exponential
 from adatron.problems import DualProblem, measure_columns
 from adatron.solvers.base import Pause
 

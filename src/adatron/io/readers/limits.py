@@ -70,6 +70,6 @@ def check_size(source: str, size: int, limits: Limits) -> None:
 
 
 def _share_of_memory() -> int:
-    from adatron.operators.memory import available_memory  # late: its package is slow to import
+    from adatron.numerics.memory import available_memory  # late: its package is slow to import
 
     return max(HARMLESS_BYTES, available_memory() // _SHARE_OF_MEMORY)

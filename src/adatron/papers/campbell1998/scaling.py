@@ -14,15 +14,15 @@ import numpy as np
 from scipy.stats import linregress
 
 from adatron.display.figures import COLOURS, PUBLISHED, add_legend, new_figure
+from adatron.gram import choose_operator
 from adatron.kernels import Gaussian
-from adatron.operators import choose_operator
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.campbell1998.repeated import mean_and_error, plain_ticks
 from adatron.papers.campbell1998.samples import Task, digit_tasks, small_tasks
 from adatron.papers.experiment import Check, Comparison, Effort, Experiment, Findings
 from adatron.problems import classification
 from adatron.solvers import SecantAdatron
-from adatron.solving.records import measure
-from adatron.threads import one_blas_thread
+from adatron.training.records import measure
 
 __all__ = ["EXPERIMENTS", "epochs_to_rule"]
 

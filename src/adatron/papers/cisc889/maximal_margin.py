@@ -9,6 +9,7 @@ from scipy.optimize import minimize_scalar
 
 from adatron.display.figures import COLOURS, add_legend, new_figure
 from adatron.estimators import SVC, KernelPerceptron
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.cisc889.points import (
     DASHED,
     HARD,
@@ -21,7 +22,6 @@ from adatron.papers.cisc889.points import (
     weights_of,
 )
 from adatron.papers.experiment import Check, Comparison, Effort, Experiment, Findings
-from adatron.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,8 +20,8 @@ from adatron.kernels import (
     is_indefinite,
     smallest_eigenvalue,
 )
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.experiment import Check, Comparison, Effort, Experiment, Findings
-from adatron.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

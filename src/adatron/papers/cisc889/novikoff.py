@@ -10,9 +10,9 @@ from scipy.stats import spearmanr
 from adatron.bounds import novikoff_bound
 from adatron.display.figures import COLOURS, add_legend, new_figure
 from adatron.estimators import SVC, KernelPerceptron
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.cisc889.points import DASHED, HARD, separable_points
 from adatron.papers.experiment import Check, Comparison, Effort, Experiment, Findings
-from adatron.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

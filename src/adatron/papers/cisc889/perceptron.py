@@ -10,9 +10,9 @@ from sklearn.datasets import load_iris
 from adatron.datasets import make_parity
 from adatron.display.figures import COLOURS, add_legend, new_figure
 from adatron.estimators import KernelPerceptron
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.cisc889.points import INK, draw_classes, draw_line, separable_points, weights_of
 from adatron.papers.experiment import Check, Comparison, Effort, Experiment, Findings
-from adatron.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

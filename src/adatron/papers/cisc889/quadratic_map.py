@@ -10,9 +10,9 @@ from adatron.display.figures import add_legend, new_figure
 from adatron.estimators import SVC, KernelPerceptron
 from adatron.exceptions import InfeasibleError
 from adatron.kernels import Linear
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.cisc889.points import DASHED, HARD, INK, decade_above, draw_classes, draw_line, ring
 from adatron.papers.experiment import Check, Comparison, Effort, Experiment, Findings
-from adatron.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

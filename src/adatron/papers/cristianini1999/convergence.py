@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.cristianini1999.tasks import (
     RATE_SHARE,
     Solved,
@@ -18,7 +19,6 @@ from adatron.papers.cristianini1999.tasks import (
 )
 from adatron.problems import DualProblem
 from adatron.solvers import KernelAdatron, MultiplicativeUpdating
-from adatron.threads import one_blas_thread
 
 __all__ = ["Race", "bound_of_ascent", "bound_of_updates", "linear_teacher", "race"]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adatron.display.figures import add_legend, new_figure
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.cristianini1999.tasks import (
     RATE_SHARE,
     Task,
@@ -20,7 +21,6 @@ from adatron.papers.cristianini1999.tasks import (
 )
 from adatron.papers.experiment import Check, Comparison, Effort, Findings
 from adatron.solvers import MultiplicativeUpdating
-from adatron.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

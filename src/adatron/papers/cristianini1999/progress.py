@@ -9,9 +9,9 @@ import numpy as np
 
 from adatron.display.figures import add_legend, new_figure
 from adatron.estimators import SVC
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.cristianini1999.lines import mark_published
 from adatron.papers.cristianini1999.tasks import Task, multiplicative
-from adatron.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,14 +10,14 @@ import numpy as np
 
 from adatron.display.figures import add_legend, new_figure
 from adatron.estimators import SVR
+from adatron.gram import DenseGram
 from adatron.kernels import Gaussian
-from adatron.operators import DenseGram
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.cristianini1999.lines import INK
 from adatron.papers.cristianini1999.tasks import iterates
 from adatron.papers.experiment import Check, Comparison, Effort, Findings
 from adatron.problems import regression
 from adatron.solvers import MultiplicativeUpdating
-from adatron.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,8 +10,8 @@ import numpy as np
 
 from adatron.datasets import make_majority, make_mirror_symmetry
 from adatron.estimators import SVC
+from adatron.gram import DenseGram
 from adatron.kernels import Gaussian
-from adatron.operators import DenseGram
 from adatron.papers.data import original_sonar, wisconsin_split
 from adatron.papers.experiment import Effort
 from adatron.problems import DualProblem, classification

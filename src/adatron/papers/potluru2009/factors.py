@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adatron.operators import DenseGram
+from adatron.gram import DenseGram
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.potluru2009.settings import Problem
 from adatron.problems import classification
 from adatron.solvers import M3, Munk
-from adatron.threads import one_blas_thread
 
 __all__ = ["SOLVERS", "Rates", "bound", "factors_in_training", "measure_rates"]
 

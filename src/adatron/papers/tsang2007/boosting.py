@@ -8,11 +8,11 @@ import numpy as np
 
 from adatron.display.figures import add_legend, new_figure
 from adatron.estimators import EnsembleSVC
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.experiment import Check, Effort, Experiment, Findings
 from adatron.papers.tsang2007.booster import Boosting, boost
 from adatron.papers.tsang2007.classifiers import error
 from adatron.papers.tsang2007.sets import Split, set_called
-from adatron.threads import one_blas_thread
 
 __all__ = ["SECTION_3"]
 

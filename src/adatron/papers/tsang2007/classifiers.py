@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from adatron.estimators import EnsembleSVC
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.tsang2007.published import METHODS
 from adatron.papers.tsang2007.sets import Split
 from adatron.selection import CPath, c_path
-from adatron.threads import one_blas_thread
 
 __all__ = [
     "GRID",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from adatron.estimators import SVC, EnsembleSVC
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.experiment import Check, Comparison, Effort, Experiment, Findings
 from adatron.papers.tsang2007.booster import Boosting, boost
 from adatron.papers.tsang2007.sets import Split, set_called
-from adatron.threads import one_blas_thread
 
 __all__ = ["SECTION_2"]
 

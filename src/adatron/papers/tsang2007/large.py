@@ -10,10 +10,10 @@ from sklearn.svm import NuSVC
 
 from adatron.display.figures import COLOURS, add_legend, new_figure
 from adatron.estimators import SVC, EnsembleSVC
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.experiment import Check, Comparison, Effort, Experiment, Findings
 from adatron.papers.tsang2007.classifiers import error
 from adatron.papers.tsang2007.sets import FULL_ADULT, Split
-from adatron.threads import one_blas_thread
 
 __all__ = ["FULL_ADULT_SET"]
 

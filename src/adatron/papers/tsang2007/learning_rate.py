@@ -9,9 +9,9 @@ import numpy as np
 
 from adatron.display.figures import COLOURS, add_legend, new_figure
 from adatron.estimators import SVC, EnsembleSVC
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.experiment import Check, Comparison, Effort, Experiment, Findings
 from adatron.papers.tsang2007.sets import Split, set_called
-from adatron.threads import one_blas_thread
 
 __all__ = ["FIGURE_1", "Curve", "adaptive_curve", "fixed_curve"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from adatron.display.figures import COLOURS, add_legend, new_figure
 from adatron.estimators import EnsembleSVC
+from adatron.numerics.threads import one_blas_thread
 from adatron.papers.experiment import Check, Comparison, Effort, Experiment, Findings
 from adatron.papers.tsang2007.classifiers import GRID, LARGEST_EXACT, path
 from adatron.papers.tsang2007.sets import SETS, DataSet, Split
-from adatron.threads import one_blas_thread
 
 __all__ = ["TABLE_3"]
 

@@ -1,0 +1,1 @@
+"""What knows no support vector machine: compiled functions, threads, memory, exponentials, exact sums."""

@@ -1,0 +1,171 @@
+"""Threads: those of the BLAS library under control, and our own over code that releases the GIL.
+
+As many of ours run as BLAS would use, so ``OPENBLAS_NUM_THREADS``, `threadpoolctl` and joblib's limits
+for nested parallelism govern both. They live no longer than the call that needs them.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["in_parallel", "one_blas_thread", "usable_threads"]
+
+_lock = Lock()
+_holders = 0
+_controller: Any = None  # finding the libraries takes milliseconds, so it is done once
+_limit: Any = None
+_threads = 1  # that BLAS would use without the limit
+_PROCESSORS = os.cpu_count() or 1  # asking takes a while
+_IDLE = 1e-3  # seconds after which a processor counts as idle
+_last_help = 0.0  # when threads last ended
+_C: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
+_can_move = hasattr(_C, "sched_getcpu") and hasattr(_C, "pthread_setaffinity_np")
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A context in which BLAS uses one thread: right for many small products and factorisations.
+
+    The number of threads belongs to the process; it is restored when the last holder leaves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.numerics.threads import one_blas_thread
+    >>> with one_blas_thread():
+    ...     float(np.ones(3) @ np.ones(3))
+    3.0
+    """
+    global _holders, _limit, _threads
+    with _lock:
+        if _holders == 0:
+            _threads = _blas_threads()
+            _take_control()
+            _limit = _controller.limit(limits=1, user_api="blas")
+        _holders += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _holders -= 1
+            if _holders == 0:
+                _take_control()
+                _limit.restore_original_limits()
+                _take_control()
+
+
+def _take_control() -> None:
+    """Let this thread set limits, which threadpoolctl from 3.8 leaves to the thread that did so first."""
+    for library in _controller.lib_controllers:
+        getattr(library, "clear_controlling_thread", lambda force: None)(force=True)
+
+
+def usable_threads() -> int:
+    """Number of threads that a computation may use."""
+    with _lock:
+        return _threads if _holders else _blas_threads()
+
+
+def _blas_threads() -> int:
+    global _controller
+    _controller = _controller or ThreadpoolController()
+    counts = [library.num_threads for library in _controller.lib_controllers if library.user_api == "blas"]
+    return max(1, min(max(counts, default=1), _PROCESSORS))
+
+
+def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int) -> None:
+    """Call ``work(item)`` for every item, on `n_threads` threads of which the caller is one.
+
+    The first exception ends the others after their current item, and is raised here. On a busy machine
+    a helper may come too late for any item: nobody waits for it.
+
+    Examples
+    --------
+    >>> from adatron.numerics.threads import in_parallel
+    >>> squares = {}
+    >>> in_parallel(lambda i: squares.update({i: i * i}), range(4), n_threads=2)
+    >>> sorted(squares.values())
+    [0, 1, 4, 9]
+    """
+    global _last_help
+    todo = list(items)[::-1]
+    count = len(todo)
+    finished: list[None] = []
+    errors: list[BaseException] = []
+
+    def go_on() -> None:
+        try:
+            while todo and not errors:
+                try:
+                    item = todo.pop()
+                except IndexError:  # another thread was faster
+                    return
+                work(item)
+                finished.append(None)
+        except BaseException as error:
+            errors.append(error)
+
+    def help_out(done: Any) -> None:
+        try:
+            go_on()
+        finally:
+            done.release()
+
+    working = [_thread.allocate_lock() for _ in range(min(n_threads, len(todo)) - 1)]
+    were_idle = monotonic() - _last_help > _IDLE
+    for done in working:
+        done.acquire()
+        _start(help_out, done, were_idle)
+    go_on()
+    if len(finished) < count:
+        _wait_for(working, errors)
+    if working:
+        _last_help = monotonic()
+    if errors:
+        raise errors[0]
+
+
+def _start(work: Callable[[Any], None], done: Any, elsewhere: bool) -> None:
+    """Call ``work(done)`` in a new thread, `elsewhere`: on another processor than the caller's.
+
+    Linux may start a thread where its parent runs although another processor is idle, and move it only with
+    the next tick, milliseconds later; until then the two share one processor.
+    """
+
+    def run(placed: Any) -> None:
+        with placed:
+            work(done)
+
+    # The low-level module, because `threading.Thread.start` waits until the new thread runs.
+    with (placed := _thread.allocate_lock()):  # until then the thread cannot end
+        thread = _thread.start_new_thread(run, (placed,))
+        if elsewhere:
+            _move_away(thread)
+
+
+def _move_away(thread: int) -> None:
+    """Keep a thread off this processor."""
+    others = os.sched_getaffinity(0) - {_C.sched_getcpu()} if _can_move else set()
+    if others:
+        size = max(others) // 64 * 8 + 8  # bytes, whole words of them
+        mask = sum(1 << cpu for cpu in others).to_bytes(size, sys.byteorder)
+        _C.pthread_setaffinity_np(ctypes.c_ulong(thread), ctypes.c_size_t(size), mask)
+
+
+def _wait_for(working: list[Any], errors: list[BaseException]) -> None:
+    for done in working:
+        try:
+            done.acquire()
+        except BaseException as error:  # Ctrl-C while waiting: the helpers end at their next item
+            errors.append(error)
+            done.acquire()

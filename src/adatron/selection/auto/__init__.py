@@ -1,1 +1,0 @@
-"""`AutoSVC`: the search for a width and a stage."""

@@ -1,1 +1,0 @@
-"""`c_path`: the solutions for all C, on a grid or exactly."""

@@ -1,1 +1,0 @@
-"""`sigma_path`: the kernel selection procedure of the documents."""

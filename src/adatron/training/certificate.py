@@ -1,0 +1,320 @@
+"""The one certificate: how far a solution is from optimal, recomputed apart from every solver.
+
+Weak duality: any feasible α bounds the optimum from below by ``D = pᵀα − ½ αᵀQα``, any bias b with
+``w = Σ α_i y_i φ(x_i)`` bounds it from above by ``P = ½ αᵀQα + Σ u_i max(0, p_i − y_i (f_i + b)) + r b``.
+The relative gap is ``(P − D)/max(|P|, |D|)``. With ``yᵀα = r`` the difference is a sum of
+non-negative terms, one for each point, so it is computed without cancellation::
+
+    P − D = Σ (u_i − α_i) g_i  over g_i > 0   −   Σ α_i g_i  over g_i < 0,    g_i = p_i − y_i (f_i + b)
+
+For a hard margin both sides are scaled to their best, and the true margin lies in
+``[lo, hi] = [min y_i (f_i + b)/‖w‖, ‖w‖/Σα]``; the gap is ``1 − (lo/hi)²``. That gap holds for finite
+bounds too where the classes are separated, and is used when the bounds are huge.
+
+One-class problems (r = 1) may have an optimum of 0: the origin within the hull of the points, or a ball
+around equal points. A ‖w‖² or squared radius below 1e-8 of the largest K_ii counts as 0, that is as
+this much, in the denominator of the gap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from adatron.gram import GramOperator, cancel_twins, distinct
+from adatron.numerics.compiled import compiled
+from adatron.problems import DualProblem
+
+__all__ = [
+    "Certificate",
+    "best_bias",
+    "certify",
+    "estimated_gap",
+    "hard_margin",
+    "is_as_good_as_hard",
+    "is_single",
+    "make_feasible",
+    "measure_gap",
+    "precise_sum",
+    "soft_margin",
+    "with_smaller_gap",
+]
+
+_DIGITS = 8.0 * np.finfo(float).eps  # error of a float64 kernel value, relative to √(K_ii K_jj)
+_NO_MATTER = 1e-9  # part of a gap that need not be allowed for
+FAR = 1e6  # offset of the kernel from which on its lost digits are allowed for
+_AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
+_ALL_IN_DOUBLE = 5_000  # points up to which a certificate rests on float64 kernel values alone
+_BALANCED = 1e-14
+_VANISHING = 1e-8  # part of r² max K_ii below which the objective of a one-class problem counts as 0
+_NEGLIGIBLE = 1e-8  # multipliers below this part of the largest are dropped before certifying
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A feasible α of one problem with its gap, bias and what they rest on."""
+
+    alpha: np.ndarray
+    f: np.ndarray
+    bias: float
+    bias_interval: tuple[float, float]
+    gap: float
+    primal: float
+    dual: float
+    margin_interval: tuple[float, float]
+    rounding: float = 0.0  # part of the gap that only allows for rounding
+
+    @property
+    def plain_gap(self) -> float:
+        """The gap relative to the larger objective, however small that is; the same but for one class."""
+        size = max(abs(self.primal), abs(self.dual))
+        is_scaled = np.isfinite(size) and size > 0.0
+        return max(self.gap, (self.primal - self.dual) / size) if is_scaled else self.gap
+
+
+def certify(
+    problem: DualProblem, column: int, alpha: np.ndarray, outputs: np.ndarray | None = None
+) -> Certificate:
+    """Make α feasible, recompute its outputs from the kernel and measure the gap.
+
+    Float32 kernel values of up to 5,000 points are evaluated again in float64. For more of them, `outputs`
+    that belong to α save a pass over all: a sample is recomputed in float64, and what that finds is added
+    to the gap.
+    """
+    y, upper = problem.y[:, column], problem.upper[:, column]
+    alpha = np.asarray(alpha, dtype=np.float64)
+    feasible = make_feasible(cancel_twins(problem.gram, alpha), y, upper, problem.equality)
+    if is_single(problem.gram) and distinct(problem.gram)[0].m <= _ALL_IN_DOUBLE:
+        gram: Any = problem.gram
+        return measure_gap(problem, column, feasible, gram.exact_outputs(np.arange(gram.m), y * feasible))
+    if not is_single(problem.gram):
+        f = problem.gram.matmul((y * feasible)[:, None])[:, 0]
+        return _allow_for_lost_digits(problem, column, measure_gap(problem, column, feasible, f))
+    if outputs is None:
+        f = problem.gram.matmul((y * feasible)[:, None])[:, 0]
+    else:
+        f = outputs + problem.gram.matmul((y * (feasible - alpha))[:, None])[:, 0]
+    return _allow_for_rounding(problem, column, measure_gap(problem, column, feasible, f))
+
+
+def is_single(gram: GramOperator) -> bool:
+    """Whether an operator's kernel values are float32."""
+    return bool(getattr(gram, "is_single", False))
+
+
+def _allow_for_lost_digits(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
+    """Enlarge a gap from float64 kernel values where rounding of these may hide more than it shows.
+
+    Each value is wrong by some ε √(K_ii K_jj), which matters where that is large and the outputs are not:
+    rows far from the origin under a linear or polynomial kernel.
+    """
+    size = max(abs(certificate.primal), abs(certificate.dual), 1e-300)
+    total = float(problem.upper[:, column].sum())
+    if np.isinf(total) or np.isinf(size):
+        return certificate
+    most = _DIGITS * float(problem.diagonal.max()) * float(certificate.alpha.sum()) * total / size
+    if most <= _NO_MATTER:
+        return certificate
+    roots = np.sqrt(problem.diagonal)
+    errors = _DIGITS * roots * float(certificate.alpha @ roots)
+    rounding = _cost_of_errors(problem, column, certificate, errors, float(errors.max()))
+    if rounding <= _NO_MATTER or problem.offset < FAR:
+        return certificate
+    return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
+
+
+def _cost_of_errors(
+    problem: DualProblem, column: int, certificate: Certificate, errors: Any, largest: float
+) -> float:
+    """By how much errors of the outputs may change the gap.
+
+    The gap is a sum of terms ``w_i |g_i|``; errors enter it with the same weights, and with the bound of a
+    point whose g_i may have the wrong sign.
+    """
+    y, p, upper = problem.y[:, column], problem.p[:, column], problem.upper[:, column]
+    slack = p - y * (certificate.f + certificate.bias)
+    weights = np.where(slack > 0.0, upper - certificate.alpha, certificate.alpha)
+    weights = np.where(np.abs(slack) <= 3.0 * largest, upper, weights)
+    size = max(abs(certificate.primal), abs(certificate.dual), _least_size(problem), 1e-300)
+    return float(np.sum(weights * errors)) / size
+
+
+def _allow_for_rounding(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
+    """Enlarge a gap from float32 kernel values by what a float64 spot check finds them to cost."""
+    gram: Any = problem.gram
+    y = problem.y[:, column]
+    sample = np.unique(np.linspace(0, problem.m - 1, max(100, problem.m // 100)).astype(int))
+    errors = np.abs(gram.exact_outputs(sample, y * certificate.alpha) - certificate.f[sample])
+    rounding = _cost_of_errors(problem, column, certificate, float(errors.mean()), float(errors.max()))
+    return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
+
+
+def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, equality: float | None) -> np.ndarray:
+    """Clip α to its box, drop what is negligible and shrink the heavier class until ``yᵀα = r``.
+
+    Where that is not enough, as in one-class problems, all that is positive moves towards its bound.
+    """
+    alpha = np.clip(alpha, 0.0, upper)
+    alpha[alpha < _NEGLIGIBLE * alpha.max(initial=0.0)] = 0.0
+    if equality is None:
+        return alpha
+    positive, r = y > 0.0, equality
+    above, below = alpha[positive].sum(), alpha[~positive].sum()
+    if abs(above - below - r) <= _BALANCED * (above + below):
+        return alpha  # scaling would only move multipliers off their bounds
+    if above > below + r:
+        alpha[positive] *= (below + r) / above
+    elif below > 0.0:
+        alpha[~positive] *= max(above - r, 0.0) / below
+    missing = r - float(y @ alpha)
+    if r and missing > _BALANCED * r:
+        alpha[positive] = _raised(alpha[positive], upper[positive], missing)
+    return alpha
+
+
+def _raised(alpha: np.ndarray, upper: np.ndarray, missing: float) -> np.ndarray:
+    """α moved towards its bounds until `missing` is in it; zeros stay if the others have room enough."""
+    room = np.where(alpha > 0.0, upper - alpha, 0.0)
+    room = room if room.sum() >= missing else upper - alpha
+    return np.minimum(alpha + room * (missing / max(room.sum(), missing)), upper)
+
+
+def estimated_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndarray) -> float:
+    """The gap of a soft margin from a solver's own outputs: quick, to know when to certify."""
+    y, p, upper = (array[:, column] for array in (problem.y, problem.p, problem.upper))
+    r = float(problem.equality or 0.0)
+    return float(_estimated_gap(y, p, upper, alpha, f, problem.has_bias, r, _least_size(problem)))
+
+
+def _least_size(problem: DualProblem) -> float:
+    """What an objective counts as at least."""
+    return _VANISHING * float(problem.equality or 0.0) ** 2 * float(problem.diagonal.max())
+
+
+@compiled
+def _estimated_gap(y, p, upper, alpha, f, has_bias, r, least):
+    low = high = 0.0
+    if has_bias:
+        for i in range(len(y)):
+            turn = y[i] * p[i] - f[i]
+            low, high = min(low, turn), max(high, turn)
+    for _ in range(40 if has_bias else 0):  # the primal is convex in the bias
+        middle, slope = 0.5 * (low + high), r
+        for i in range(len(y)):
+            slope -= y[i] * upper[i] if p[i] - y[i] * (f[i] + middle) > 0.0 else 0.0
+        low, high = (middle, high) if slope < 0.0 else (low, middle)
+    bias, difference, dual = 0.5 * (low + high), 0.0, 0.0
+    for i in range(len(y)):
+        slack = p[i] - y[i] * (f[i] + bias)
+        difference += (upper[i] - alpha[i]) * slack if slack > 0.0 else -alpha[i] * slack
+        dual += alpha[i] * (p[i] - 0.5 * y[i] * f[i])
+    size = max(abs(dual + difference), abs(dual), least)
+    return difference / size if size > 0.0 else 0.0
+
+
+def measure_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndarray) -> Certificate:
+    """The gap of a feasible α whose outputs are f."""
+    y, p, upper = problem.y[:, column], problem.p[:, column], problem.upper[:, column]
+    present = upper > 0.0
+    low, high = (0.0, 0.0) if problem.equality is None else best_bias(f, y, p, upper, problem.equality)
+    bias = 0.5 * (low + high)
+    interval = (min(low, high), max(low, high)) if low <= high else (bias, bias)
+    quadratic = max(precise_sum(alpha * y * f), 0.0)
+    linear = precise_sum(p * alpha)
+    outputs = (y * (f + bias))[present]
+    known = (alpha, f, bias, interval, quadratic, linear)
+    if np.isinf(upper[present]).any():
+        return hard_margin(*known, outputs / p[present])
+    slack = p[present] - outputs
+    a, u = alpha[present], upper[present]
+    difference = precise_sum(np.where(slack > 0.0, (u - a) * slack, -a * slack))
+    soft = soft_margin(*known, float(outputs.min()), difference, _least_size(problem))
+    is_classification = bool((p[present] > 0.0).all())
+    if is_classification and is_as_good_as_hard(problem, column):
+        return with_smaller_gap(soft, hard_margin(*known, outputs / p[present]))
+    return soft
+
+
+def is_as_good_as_hard(problem: Any, column: int) -> bool:
+    """Whether the bounds are so large that rounding alone makes a gap."""
+    return float(problem.upper[:, column].max() * problem.diagonal.max()) >= _AS_GOOD_AS_HARD
+
+
+def with_smaller_gap(soft: Certificate, hard: Certificate) -> Certificate:
+    """A soft margin with the gap of a hard one, which holds for it too, if that is smaller."""
+    return replace(soft, gap=min(soft.gap, hard.gap))
+
+
+def soft_margin(
+    alpha: np.ndarray,
+    f: np.ndarray,
+    bias: float,
+    interval: tuple[float, float],
+    quadratic: float,
+    linear: float,
+    worst: float,
+    difference: float,
+    least_size: float = 0.0,
+) -> Certificate:
+    """The certificate for finite bounds, from the `worst` output and ``difference = P − D``."""
+    dual = linear - 0.5 * quadratic
+    primal = dual + difference
+    size = max(abs(primal), abs(dual), least_size)
+    gap = difference / size if size > 0.0 else 0.0
+    norm = float(np.sqrt(quadratic))
+    margin = (worst / norm, norm / linear) if norm > 0.0 and linear > 0.0 else (0.0, 0.0)
+    return Certificate(alpha, f, bias, interval, float(gap), primal, dual, margin)
+
+
+def hard_margin(
+    alpha: np.ndarray,
+    f: np.ndarray,
+    bias: float,
+    interval: tuple[float, float],
+    quadratic: float,
+    linear: float,
+    outputs: np.ndarray,
+) -> Certificate:
+    """The certificate for infinite bounds; `outputs` are to be at least 1, up to one common factor."""
+    norm = float(np.sqrt(quadratic))
+    worst = float(outputs.min())
+    if norm == 0.0 or linear <= 0.0:  # α = 0, or w = 0 with α > 0: the hulls of the classes touch
+        return Certificate(
+            alpha, f, bias, interval, 1.0, np.inf, linear, (min(worst, 0.0), 0.0 if linear else np.inf)
+        )
+    low, high = worst / norm, norm / linear
+    dual = 0.5 / high**2
+    if low <= 0.0:
+        return Certificate(alpha, f, bias, interval, 1.0, np.inf, dual, (low, high))
+    gap = max((high - low) * (high + low) / high**2, 0.0)
+    return Certificate(alpha, f, bias, interval, gap, 0.5 / low**2, dual, (low, high))
+
+
+def best_bias(
+    f: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray, r: float = 0.0
+) -> tuple[float, float]:
+    """The ends of the interval of biases that minimise the primal.
+
+    Soft margin: the slope of ``Σ u_i max(0, p_i − y_i (f_i + b)) + r b`` in b starts at ``r − Σ_{y=+1} u_i``
+    and rises by u_i at each ``y_i p_i − f_i``. Hard margin: half-way between the classes.
+    """
+    present = upper > 0.0
+    turns, weights, positive = (y * p - f)[present], upper[present], y[present] > 0.0
+    if np.isinf(weights).any():
+        return float(turns[positive].max()), float(turns[~positive].min())
+    order = np.argsort(turns, kind="stable")
+    risen = np.cumsum(weights[order])
+    needed = weights[positive].sum() - r
+    slack = 1e-12 * risen[-1]
+    first = int(np.searchsorted(risen, needed - slack))
+    last = int(np.searchsorted(risen, needed + slack, side="right"))
+    turns = turns[order]
+    first, last = min(first, len(turns) - 1), min(last, len(turns) - 1)
+    return float(turns[first]), float(turns[last])
+
+
+def precise_sum(values: np.ndarray) -> float:
+    """A sum in extended precision."""
+    return float(np.sum(values, dtype=np.longdouble))
