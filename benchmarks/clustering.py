@@ -18,7 +18,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs, make_circles, mak
 from sklearn.metrics import adjusted_rand_score
 
 from adatron import SupportVectorClustering
-from adatron.gram import peak_memory
+from adatron.numerics.memory import peak_memory
 
 CENTRES = [[-5.0, -4.0], [0.0, 5.0], [6.0, -3.0]]
 

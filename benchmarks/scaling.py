@@ -17,7 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from adatron.gram import peak_memory
+from adatron.numerics.memory import peak_memory
 from benchmarks.data import load
 from benchmarks.peers import PEERS, available
 

@@ -24,7 +24,7 @@ from adatron.numerics.threads import one_blas_thread
 from adatron.problems import classification
 from adatron.selection import sigma_path
 from adatron.solvers import KernelAdatron
-from adatron.training import Run, certify, rounds
+from adatron.training import GapRule, Run, certify, rounds
 
 SETS = {"sonar": load_sonar, "ionosphere": load_ionosphere}
 TOL, MAX_ITER = 1e-3, 1_000_000
@@ -44,7 +44,7 @@ def by_hand(X, y, sigmas, C, *, start=None, eager=False):
         for sigma in sigmas:
             problem = classification(DenseGram(Gaussian.of_width(sigma)(X, X)), signs, upper, bias=True)
             alpha, bias = (None, 0.0) if start is None or last is None else start(problem, last)
-            run = Run(problem, KernelAdatron(), tol=TOL, max_iter=MAX_ITER, alpha=alpha, eager=eager)
+            run = Run(problem, KernelAdatron(), GapRule(TOL, eager=eager), max_iter=MAX_ITER, alpha=alpha)
             run.state.bias[:] = bias
             for _ in rounds([run]):
                 pass

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adatron.gram import BlockedGram, DenseGram, LazyGram, RowGram
+from adatron.gram import DenseGram, LazyGram, RowGram
 from adatron.kernels import Gaussian, Linear, Polynomial
 from adatron.problems import classification
 
@@ -43,10 +43,12 @@ def operators(kernel, X):
     few_rows = 8 * len(X) * (len(X) // 3)
     return {
         "dense": DenseGram(kernel(X, X)),
-        "blocked": BlockedGram(kernel, X, cache_bytes=few_rows),
-        "blocked, no cache": BlockedGram(kernel, X, cache_bytes=0),
+        "blocked": RowGram(kernel, X, cache_bytes=few_rows, dtype=np.float64, keeps_first=True),
+        "blocked, no cache": RowGram(kernel, X, cache_bytes=0, dtype=np.float64, keeps_first=True),
         "dense, restricted": DenseGram(kernel(doubled, doubled)).restrict(rows),
-        "blocked, restricted": BlockedGram(kernel, doubled, cache_bytes=few_rows).restrict(rows),
+        "blocked, restricted": RowGram(
+            kernel, doubled, cache_bytes=few_rows, dtype=np.float64, keeps_first=True
+        ).restrict(rows),
         "rows": RowGram(kernel, X, few_rows, np.float64),
         "rows, restricted": RowGram(kernel, doubled, few_rows, np.float64).restrict(rows),
         "lazy": LazyGram(kernel, X),

@@ -31,7 +31,7 @@ EXTRAS = {
 SITE = "docs/_build/html"
 WITHOUT_JIT = [
     "tests/solvers",
-    "tests/solving",
+    "tests/training",
     "tests/contracts",
     "tests/kernels",
     "tests/estimators/test_callbacks.py",

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_diabetes
 from tests.silent_callback import SilentCallback
 
@@ -17,7 +18,7 @@ from adatron import (
     OneClassSVM,
 )
 from adatron.callbacks import Checkpoint, Patience
-from adatron.callbacks.identity import digest
+from adatron.callbacks.checkpoint import digest
 from adatron.datasets import load_sonar, make_waveform
 from adatron.exceptions import AdatronWarning
 
@@ -151,7 +152,7 @@ def test_R9_other_data_estimator_or_version(tmp_path, monkeypatch):
         SVC().set_callbacks(Checkpoint(path, resume=True)).fit(X, y, np.ones(len(y)))
     with pytest.raises(ValueError, match="estimator was SVC, is EnsembleSVC"):
         EnsembleSVC().set_callbacks(Checkpoint(path, resume=True)).fit(X, y)
-    monkeypatch.setattr("adatron.callbacks.identity.__version__", "9.9")
+    monkeypatch.setattr("adatron.callbacks.checkpoint.__version__", "9.9")
     with pytest.raises(ValueError, match=r"adatron was .*, is 9.9"):
         SVC().set_callbacks(Checkpoint(path, resume=True)).fit(X, y)
 
@@ -219,6 +220,7 @@ def test_every_must_be_a_time():
 def test_digests_tell_values_not_containers():
     X = np.arange(6.0).reshape(2, 3)
     assert digest(X) == digest(np.asfortranarray(X)) == digest(X.astype(np.float32))
+    assert digest(X) == digest(X.tolist()) == digest(sparse.csr_array(X)) != digest(X + 1)
     assert digest(["a", "b"]) == digest(np.array(["a", "b"], dtype=object)) != digest(["a", "c"])
 
 

@@ -30,7 +30,7 @@ def test_R1_a_matrix_larger_than_memory(run, monkeypatch, tmp_path, options):
     path = letters(tmp_path / "table.csv", n=1500, n_classes=2)
     errors = []
     for memory in (2**34, 2**22):
-        for module in ("adatron.gram.choose", "adatron.auto.auto_search"):
+        for module in ("adatron.gram.choose", "adatron.auto.search"):
             monkeypatch.setattr(f"{module}.available_memory", lambda memory=memory: memory)
         result = run("fit", path, "--json", "--no-report", "--time-limit", "20", *options)
         assert result.exit_code == 0, result.output

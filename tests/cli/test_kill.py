@@ -24,7 +24,7 @@ SAVED = ["--checkpoint", "fit.checkpoint", "--every", "0"]
 def epoch_of(checkpoint):
     """The epoch that a checkpoint was saved after; reading it checks every byte."""
     header, arrays = read_container(checkpoint, "checkpoint")
-    return unflatten(header["fit"], arrays)["runs"][0]["state"]["epoch"]
+    return unflatten(header["fit"], arrays)["runs"][0]["epoch"]
 
 
 def parameters_of(model_file):

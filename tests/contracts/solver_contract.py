@@ -6,7 +6,7 @@ from tests.problems_for_tests import noisy_points, separated_points
 from adatron.gram import DenseGram
 from adatron.kernels import Gaussian
 from adatron.problems import classification
-from adatron.training import Run, Status, restore_run, rounds, saved_run
+from adatron.training import GapRule, Run, Status, rounds
 
 __all__ = ["CONTRACT", "posed"]
 
@@ -84,7 +84,7 @@ def columns_are_separate_problems(solver):
 
 
 def solved(solver, problem, max_iter=50_000):
-    run = Run(problem, solver, tol=1e-3, max_iter=max_iter)
+    run = Run(problem, solver, GapRule(1e-3), max_iter=max_iter)
     for _ in rounds([run]):
         pass
     return run
@@ -99,13 +99,13 @@ def the_loop_certifies_the_optimum(solver):
 def a_run_can_be_saved_and_resumed(solver):
     problem = posed(solver)
     whole = solved(solver, problem, max_iter=12)
-    part = Run(problem, solver, tol=1e-3, max_iter=12)
+    part = Run(problem, solver, GapRule(1e-3), max_iter=12)
     for n, _ in enumerate(rounds([part]), 1):
         if n == 3:
             break
-    saved = saved_run(part)
-    again = Run(problem, solver, tol=1e-3, max_iter=12)
-    restore_run(again, saved)
+    saved = part.saved()
+    again = Run(problem, solver, GapRule(1e-3), max_iter=12)
+    again.restore(saved)
     for _ in rounds([again]):
         pass
     np.testing.assert_allclose(again.solutions[0].alpha, whole.solutions[0].alpha, rtol=1e-9, atol=1e-12)

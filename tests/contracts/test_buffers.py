@@ -10,41 +10,41 @@ from adatron.datasets import make_waveform
 from adatron.gram import RowGram
 from adatron.kernels import Gaussian
 from adatron.numerics import buffers
-from adatron.numerics.buffers import spare_buffer
+from adatron.numerics.buffers import reused_buffer
 
 
 @pytest.fixture(autouse=True)
-def none_waiting():
-    buffers._waiting.clear()
+def none_kept():
+    buffers._kept.clear()
     yield
-    buffers._waiting.clear()
+    buffers._kept.clear()
 
 
 def test_the_next_takes_what_was_left():
-    first = spare_buffer(1_000)
+    first = reused_buffer(1_000)
     first.leave(touched=1_000)
-    assert spare_buffer(2_000) is not first  # too small, and given up
-    assert not buffers._waiting
+    assert reused_buffer(2_000) is not first  # too small, and given up
+    assert not buffers._kept
     first.leave(touched=1_000)
-    assert spare_buffer(1_000) is first
-    assert spare_buffer(1_000) is not first  # nobody else has it
+    assert reused_buffer(1_000) is first
+    assert reused_buffer(1_000) is not first  # nobody else has it
 
 
 def test_much_memory_is_not_kept(monkeypatch):
-    monkeypatch.setattr(buffers, "MOST_SPARE", 100)
-    buffer = spare_buffer(1_000)
+    monkeypatch.setattr(buffers, "KEPT_BYTES", 100)
+    buffer = reused_buffer(1_000)
     buffer.leave(touched=101)
-    assert not buffers._waiting
-    buffer = spare_buffer(1_000)
+    assert not buffers._kept
+    buffer = reused_buffer(1_000)
     buffer.leave(touched=100)  # the rest was never written to
-    assert buffers._waiting == [buffer]
+    assert buffers._kept == [buffer]
 
 
 def test_of_two_that_are_left_the_one_that_was_used_more_stays():
-    small, large = spare_buffer(100), spare_buffer(1_000)
+    small, large = reused_buffer(100), reused_buffer(1_000)
     large.leave(touched=900)
     small.leave(touched=100)
-    assert buffers._waiting == [large]
+    assert buffers._kept == [large]
 
 
 def test_rows_of_the_last_fit_are_forgotten():
@@ -56,14 +56,14 @@ def test_rows_of_the_last_fit_are_forgotten():
         np.testing.assert_allclose(gram.matmul(V), Gaussian(gamma)(X, X) @ V, rtol=1e-12)
         np.testing.assert_allclose(gram.block(rows, rows), Gaussian(gamma)(X, X), rtol=1e-12)
         gram.release()
-    assert len(buffers._waiting) == 1
+    assert len(buffers._kept) == 1
 
 
 def test_fits_one_after_the_other_and_at_once_are_the_same():
     X, y = make_waveform(2_300, random_state=0)
     other, other_y = make_waveform(2_600, random_state=1)
     expected = [SVC(gamma=0.01).fit(*data).dual_coef_ for data in ((X, y), (other, other_y))]
-    assert buffers._waiting
+    assert buffers._kept
     with ThreadPoolExecutor(2) as pool:
         models = list(pool.map(lambda data: SVC(gamma=0.01).fit(*data), [(X, y), (other, other_y)] * 2))
     for model, coefficients in zip(models, expected * 2, strict=True):

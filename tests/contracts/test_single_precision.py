@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 
 from adatron.exceptions import KernelError
-from adatron.gram import DenseGram, GaussianFamily, HalfGram, choose_operator, nystroem, nystroem_single
+from adatron.gram import DenseGram, GaussianFamily, choose_gram
+from adatron.gram.factors import nystroem, nystroem_single
 from adatron.gram.tiles import as_dense
 from adatron.kernels import CallableKernel, Constant, Gaussian, Polynomial
 
@@ -51,11 +52,11 @@ def test_products_with_few_columns_have_the_precision_of_float64(m, columns):
 @pytest.mark.parametrize(("m", "dtype"), [(1_000, np.float64), (1_001, np.float32)])
 def test_whole_matrices_are_float32_where_that_will_do(m, dtype):
     X = np.random.default_rng(0).normal(size=(m, 3))
-    gram = choose_operator(Gaussian(0.5), X, "auto", single=True).gram
+    gram = choose_gram(Gaussian(0.5), X, "auto", single=True).gram
     assert gram.block(slice(0, 2)).dtype == dtype
-    assert choose_operator(Gaussian(0.5), X, "auto").gram.block(slice(0, 2)).dtype == np.float64
+    assert choose_gram(Gaussian(0.5), X, "auto").gram.block(slice(0, 2)).dtype == np.float64
     np.testing.assert_allclose(gram.block(slice(0, 50)), Gaussian(0.5)(X[:50], X), atol=2e-6)
-    huge = choose_operator(Gaussian(0.5) * Constant(1e35), X, "auto", single=True).gram
+    huge = choose_gram(Gaussian(0.5) * Constant(1e35), X, "auto", single=True).gram
     assert huge.block(slice(0, 2)).dtype == np.float64  # beyond what float32 can hold
 
 
@@ -66,7 +67,7 @@ def test_whole_matrices_are_float32_where_that_will_do(m, dtype):
 )
 def test_half_of_a_matrix_is_all_of_it(points, kind, kernel):
     X = points[:301]
-    gram, expected = HalfGram(kernel, kind(X)), np.asarray(kernel(X, X))
+    gram, expected = DenseGram.half_of(kernel, kind(X)), np.asarray(kernel(X, X))
     size = np.abs(expected).max()
     for rows in (slice(3, 9), np.array([300, 0, 7, 7])):
         for cols in (None, np.array([299, 5, 300])):
@@ -84,4 +85,4 @@ def test_half_of_a_matrix_is_all_of_it(points, kind, kernel):
 def test_half_of_a_matrix_that_overflows():
     X = np.array([[1.0], [1e13], [1.0]])
     with pytest.raises(KernelError, match="row"):
-        HalfGram(Polynomial(3, 1.0, 0.0), X)
+        DenseGram.half_of(Polynomial(3, 1.0, 0.0), X)

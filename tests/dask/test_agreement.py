@@ -1,5 +1,6 @@
 """Fits on Dask collections are the fits in memory: same landmarks, same steps, same decisions."""
 
+from dataclasses import replace
 from functools import partial
 
 import dask.array as da
@@ -12,8 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from adatron import SVC, SVR, EnsembleSVC, OneClassSVM
 from adatron.datasets import make_waveform
-from adatron.gram import approximate
-from adatron.gram import dask as dask_operator
+from adatron.gram import REGIME
 
 ROWS, NEW = 200, 60
 X, y = make_waveform(ROWS, random_state=0)
@@ -107,7 +107,7 @@ def test_an_ensemble_of_few_rows_is_fetched_and_the_one_in_memory(client):
 
 
 def test_an_ensemble_of_more_rows_leaves_the_matrix_on_the_workers(client, monkeypatch):
-    monkeypatch.setattr("adatron.estimators.ensemble.WHOLE_UP_TO", ROWS - 1)
+    monkeypatch.setattr(EnsembleSVC, "_regime", replace(REGIME, whole_up_to=ROWS - 1))
     model = EnsembleSVC(max_iter=6)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         local = clone(model).fit(X, y)
@@ -120,8 +120,7 @@ def test_an_ensemble_of_more_rows_leaves_the_matrix_on_the_workers(client, monke
 @pytest.mark.parametrize("bias", [False, True])
 def test_the_factor_of_many_rows_is_the_same(client, monkeypatch, bias):
     """It is whitened float32, here as there."""
-    monkeypatch.setattr(approximate, "MANY_ROWS", 1_000)
-    monkeypatch.setattr(dask_operator, "MANY_ROWS", 1_000)
+    monkeypatch.setattr(EnsembleSVC, "_regime", replace(REGIME, many_rows=1_000))
     many, labels = make_waveform(3_000, random_state=2)
     model = EnsembleSVC(fit_intercept=bias, max_iter=50, **LOW)
     with pytest.warns(ConvergenceWarning, match="max_iter"):

@@ -1,13 +1,17 @@
 """`AutoSVC` on Dask collections: widths looked for on a sample, then all rows on the workers."""
 
+from dataclasses import replace
+
 import dask.array as da
 import numpy as np
 import pytest
 
 from adatron import AutoSVC
-from adatron.auto import auto_search, auto_svc, rows, stages
+from adatron.auto import stages
 from adatron.datasets import make_waveform
+from adatron.gram import REGIME
 
+SMALL = replace(REGIME, many=300, few=200, samples=(150, 300), ranks=(10, 40, 40))
 X, y = make_waveform(400, random_state=0)
 X_new, y_new = make_waveform(1_000, random_state=1)
 
@@ -21,11 +25,7 @@ def test_few_rows_are_fetched_and_the_model_is_the_one_in_memory(client):
 @pytest.fixture
 def many(monkeypatch):
     """400 rows count as many."""
-    for module in (rows, auto_search):
-        monkeypatch.setattr(module, "MANY", 300)
-    monkeypatch.setattr(auto_svc, "FEW", 200)
-    monkeypatch.setattr(auto_svc, "SAMPLES", (150, 300))
-    monkeypatch.setattr(auto_search, "_RANKS", (10, 40, 40))
+    monkeypatch.setattr(AutoSVC, "_regime", SMALL)
     monkeypatch.setattr(stages, "_MOST_EPOCHS", 5)
 
 
@@ -38,7 +38,7 @@ def test_many_rows_stay_on_the_workers(client, many):
 
 
 def test_very_many_rows_take_the_projection_of_a_sample(client, many, monkeypatch):
-    monkeypatch.setattr(auto_svc, "LARGE", 350)
+    monkeypatch.setattr(AutoSVC, "_regime", replace(SMALL, large=350))
     local, remote = AutoSVC().fit(X, y), AutoSVC().fit(da.from_array(X, chunks=(150, -1)), y)
     assert len(remote.path_) == len(local.path_)
     assert remote.gamma_ == local.gamma_

@@ -117,7 +117,7 @@ def test_a_gap_beside_the_middle_is_found_by_enough_samples():
 def test_neighbour_graph_agrees_with_the_complete_one(monkeypatch):
     X, _ = make_moons(250, noise=0.05, random_state=1)
     complete = SupportVectorClustering(sigma=0.15, nu=0.1).fit_predict(X)
-    monkeypatch.setattr("adatron.clustering.edges._COMPLETE_UP_TO", 10)
+    monkeypatch.setattr("adatron.clustering.labels._COMPLETE_UP_TO", 10)
     sparse = SupportVectorClustering(sigma=0.15, nu=0.1).fit_predict(X)
     assert adjusted_rand_score(sparse, complete) >= 0.98
 

@@ -223,7 +223,7 @@ A9A = """
 import lzma, sys
 from sklearn.datasets import load_svmlight_file
 from adatron import EnsembleSVC
-from adatron.gram import peak_memory
+from adatron.numerics.memory import peak_memory
 def load(name):
     X, y = load_svmlight_file(lzma.open(f"{sys.argv[1]}/libsvm/{name}.xz", "rb"), n_features=123)
     return X.toarray(), y

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.svm import SVC as SklearnSVC
 
 from adatron import SVC
-from adatron.gram import LazyGram, RowGram, choose_rows, expand
+from adatron.gram import LazyGram, RowGram, choose_gram, expand
 from adatron.gram.tiles import DenseTiles, as_csr, tile_evaluator
 from adatron.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from adatron.numerics.threads import in_parallel, usable_threads
@@ -222,18 +222,20 @@ def test_lazy_matrix_evaluates_only_what_is_used():
     X, y = rows(900)
     gram = LazyGram(Gaussian(GAMMA), X)
     gram.block(np.array([3, 5, 3]))
-    assert gram.partial.filled[0] == 2
+    assert gram.partial().filled[0] == 2
     model_rows = SVC(gamma=GAMMA).fit(X, y).n_support_.sum()
     assert model_rows < 900
 
 
 def test_choice_of_precision():
     X, _ = rows(2_100)
-    assert choose_rows(Gaussian(GAMMA), X, "auto").gram.dtype == np.float32
-    assert choose_rows(Gaussian(GAMMA), X, "auto", precise=True).gram.dtype == np.float64
-    assert choose_rows(Gaussian(GAMMA), X[:2_000], 1.0).gram.dtype == np.float64
-    assert choose_rows(Polynomial(9), 1e4 * X, "auto").gram.dtype == np.float64  # overflows float32
-    assert isinstance(choose_rows(Gaussian(GAMMA), X[:500], "auto").gram, LazyGram)
+    assert choose_gram(Gaussian(GAMMA), X, "auto", needs_few_rows=True).gram.dtype == np.float32
+    assert choose_gram(Gaussian(GAMMA), X, "auto", precise=True, needs_few_rows=True).gram.dtype == np.float64
+    assert choose_gram(Gaussian(GAMMA), X[:2_000], 1.0, needs_few_rows=True).gram.dtype == np.float64
+    assert (
+        choose_gram(Polynomial(9), 1e4 * X, "auto", needs_few_rows=True).gram.dtype == np.float64
+    )  # overflows float32
+    assert isinstance(choose_gram(Gaussian(GAMMA), X[:500], "auto", needs_few_rows=True).gram, LazyGram)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux lets threads choose")

@@ -1,27 +1,24 @@
 """Estimators on many rows, whose number is made small here."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_moons
 
 from adatron import SVC, AutoSVC, EnsembleSVC
-from adatron.auto import auto_search, auto_svc
-from adatron.estimators import inputs, scaling
+from adatron.estimators.base import KernelMachine
 from adatron.estimators.scaling import feature_scales
-from adatron.estimators.training_data import classification_data
-from adatron.gram import approximate, factor_store, row_blocks
+from adatron.estimators.training_set import classification_set
+from adatron.gram import REGIME, low_rank, row_source
 from adatron.io import load_model, save_model
 
-MODULES = (approximate, inputs, scaling)
+SMALL = replace(REGIME, many_rows=1_000, few=300, large=1_500, samples=(300, 1_200), ranks=(20, 60, 60))
 
 
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch):
-    for module in MODULES:
-        monkeypatch.setattr(module, "MANY_ROWS", 1_000)
-    monkeypatch.setattr(auto_search, "_RANKS", (20, 60, 60))
-    for name, value in (("FEW", 300), ("LARGE", 1_500), ("SAMPLES", (300, 1_200))):
-        monkeypatch.setattr(auto_svc, name, value)
+    monkeypatch.setattr(KernelMachine, "_regime", SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +39,7 @@ MODELS = [EnsembleSVC(rank=60, random_state=0), SVC(rank=60, random_state=0), Au
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_mapped_float32_rows_are_not_copied(model, mapped, moons):
-    data = classification_data(model, mapped, moons[1], None)
+    data = classification_set(model, mapped, moons[1], None)
     assert np.shares_memory(data.X, mapped)
     _, y, X_test, y_test = moons
     fitted = model.fit(mapped, y)
@@ -57,14 +54,14 @@ def test_mapped_float32_rows_are_not_copied(model, mapped, moons):
 def test_auto_svc_draws_from_more_rows_than_it_trains(monkeypatch, moons):
     X, y, X_test, y_test = moons
     everything = AutoSVC().fit(X, y)
-    monkeypatch.setattr(auto_svc, "MOST", 1_600)
+    monkeypatch.setattr(KernelMachine, "_regime", replace(SMALL, most=1_600))
     labels = np.where(np.arange(len(y)) % 100 == 7, 2, y)  # twenty of a third class
-    ((rows, samples),) = AutoSVC()._candidates(X, labels, None, None)
-    assert len(rows.task.codes) == 1_600
-    assert (rows.task.codes == 2).sum() == 20  # a rare class is kept
-    np.testing.assert_array_equal(labels[rows.data.rows], rows.task.codes)
+    ((whole, samples),) = AutoSVC()._scalings(X, labels, None, None)
+    assert whole.m == 1_600
+    assert (whole.codes == 2).sum() == 20  # a rare class is kept
+    np.testing.assert_array_equal(labels[whole.training_set.rows], whole.codes)
     for sample in samples:
-        assert set(sample.data.rows) <= set(rows.data.rows)
+        assert set(sample.training_set.rows) <= set(whole.training_set.rows)
     model = AutoSVC().fit(X, y)
     assert model.shape_fit_ == X.shape
     assert model.score(X_test, y_test) > everything.score(X_test, y_test) - 0.01
@@ -74,9 +71,9 @@ def test_auto_svc_draws_from_more_rows_than_it_trains(monkeypatch, moons):
 
 
 def test_auto_svc_scales_mapped_rows_when_it_reads_them(mapped, moons):
-    ((rows, samples),) = AutoSVC()._candidates(mapped, moons[1], None, None)
-    assert np.shares_memory(rows.X.X, mapped)
-    assert [len(sample.task.codes) for sample in samples] == [300, 1_200]
+    ((whole, samples),) = AutoSVC()._scalings(mapped, moons[1], None, None)
+    assert np.shares_memory(whole.X.X, mapped)
+    assert [sample.m for sample in samples] == [300, 1_200]
 
 
 def test_an_ensemble_of_many_rows_has_few_stages_and_few_vectors(monkeypatch):
@@ -87,7 +84,7 @@ def test_an_ensemble_of_many_rows_has_few_stages_and_few_vectors(monkeypatch):
     np.testing.assert_array_equal(white.support_vectors_, X[white.support_])
     last = list(white.staged_decision_function(X_test))[-1]
     np.testing.assert_allclose(last, white.decision_function(X_test), atol=1e-4)
-    monkeypatch.setattr(approximate, "MANY_ROWS", 10_000)
+    monkeypatch.setattr(KernelMachine, "_regime", replace(SMALL, many_rows=10_000))
     plain = EnsembleSVC(rank=60, random_state=0).fit(X, y)
     assert len(plain.support_) == 2_000
     assert white.n_iter_[0] < 0.5 * plain.n_iter_[0]
@@ -153,8 +150,8 @@ def test_merged_and_weighted_rows(moons):
 def test_auto_svc_with_its_factor_on_disk(moons, monkeypatch, tmp_path):
     X, y, X_test, _ = moons
     inside = AutoSVC().fit(X, y).decision_function(X_test)
-    monkeypatch.setattr(factor_store, "available_memory", lambda: 250_000)
-    monkeypatch.setattr(factor_store.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(low_rank, "available_memory", lambda: 250_000)
+    monkeypatch.setattr(low_rank.tempfile, "tempdir", str(tmp_path))
     np.testing.assert_array_equal(AutoSVC().fit(X, y).decision_function(X_test), inside)
     assert list(tmp_path.iterdir()) == []
 
@@ -182,5 +179,5 @@ def test_scales_do_not_depend_on_the_blocks(monkeypatch):
 def test_gamma_does_not_depend_on_the_blocks(moons, monkeypatch, gamma):
     X, y = moons[:2]
     at_once = EnsembleSVC(rank=20, gamma=gamma).fit(X, y)._kernel.gamma
-    monkeypatch.setattr(row_blocks, "blocks_of_rows", lambda m: (slice(i, i + 256) for i in range(0, m, 256)))
+    monkeypatch.setattr(row_source, "blocks_of_rows", lambda m: (slice(i, i + 256) for i in range(0, m, 256)))
     assert EnsembleSVC(rank=20, gamma=gamma).fit(X, y)._kernel.gamma == at_once

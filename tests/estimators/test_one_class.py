@@ -13,7 +13,7 @@ from adatron.gram import LazyGram, RowGram
 from adatron.kernels import Gaussian, Linear
 from adatron.problems import Ball, enclosing_ball, one_class
 from adatron.solvers import GreedyAdatron
-from adatron.training import Run, certify, rounds
+from adatron.training import GapRule, Run, certify, rounds
 
 SETS = {
     "digits": sklearn.datasets.load_digits,
@@ -29,7 +29,7 @@ def scattered(m, d=3, seed=0):
 
 
 def solved(problem, tol=1e-9):
-    run = Run(problem, GreedyAdatron(), tol=tol, max_iter=1000)
+    run = Run(problem, GreedyAdatron(), GapRule(tol), max_iter=1000)
     for _ in rounds([run]):
         pass
     (solution,) = run.solutions

@@ -10,7 +10,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from adatron import SVC
-from adatron.estimators.held_out import dealt, held_out_decisions
+from adatron.estimators.folds import stratified_numbers
+from adatron.estimators.held_out import held_out_decisions
 from adatron.estimators.probabilities import ClassProbabilities, agreeing
 
 
@@ -70,7 +71,7 @@ def test_held_out_decisions_are_those_of_separate_fits(moons, name, bias, option
     for _ in plan.rounds():
         pass
     found = held_out_decisions(plan, plan.solutions(), 3, np.random.RandomState(0))
-    folds = dealt(y, 3, np.random.RandomState(0))
+    folds = stratified_numbers(y, 3, np.random.RandomState(0))
     for fold in range(3):
         out = folds == fold
         own = clone(model).fit(X[~out], y[~out]).decision_function(X[out]).reshape(out.sum(), -1)

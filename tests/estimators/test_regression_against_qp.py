@@ -9,7 +9,7 @@ from adatron.gram import LazyGram
 from adatron.kernels import Gaussian, Linear, Polynomial
 from adatron.problems import enclosing_ball
 from adatron.solvers import GreedyAdatron
-from adatron.training import Run, rounds
+from adatron.training import GapRule, Run, rounds
 
 KERNELS = [Linear(), Polynomial(2), Polynomial(3, 0.3), Gaussian(0.1), Gaussian(1.0)]
 ALL_C = [0.01, 0.1, 1.0, 10.0, 100.0]
@@ -68,7 +68,7 @@ def test_enclosing_ball_is_the_optimum_to_eight_digits(seed):
     X, weights, nu, upper, kernel = one_class_case(seed)
     problem = enclosing_ball(LazyGram(kernel, X), weights, nu)
     np.testing.assert_allclose(problem.upper[:, 0], upper)
-    run = Run(problem, GreedyAdatron(), tol=1e-9, max_iter=1000)
+    run = Run(problem, GreedyAdatron(), GapRule(1e-9), max_iter=1000)
     for _ in rounds([run]):
         pass
     (solution,) = run.solutions

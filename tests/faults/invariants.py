@@ -11,7 +11,6 @@ and for a hard margin (w scaled until no point has slack) the gap of the interva
 """
 
 import pickle
-import re
 import warnings
 from itertools import combinations
 from math import fsum
@@ -25,7 +24,6 @@ from adatron.estimators.expansion import dense_coef
 __all__ = [
     "blobs",
     "check_model",
-    "fit_or_refuse",
     "fit_quietly",
     "gram_matrix",
     "overlapping",
@@ -58,19 +56,6 @@ def fit_quietly(model, X, y, **fit_params):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(X, y, **fit_params)
-
-
-def fit_or_refuse(model, X, y, message):
-    """Whether a fit succeeds; where it may fail, the error says `message` and leaves nothing behind."""
-    try:
-        fit_quietly(model, X, y)
-    except ValueError as error:
-        refusal = str(error)
-    else:
-        return True
-    assert re.search(message, refusal), refusal
-    assert not hasattr(model, "dual_coef_")
-    return False
 
 
 def check_model(model, X, y, sample_weight=None):

@@ -13,7 +13,7 @@ from adatron.gram import DenseGram
 from adatron.kernels import Gaussian, Linear
 from adatron.problems import Ball, enclosing_ball
 from adatron.solvers import GreedyAdatron
-from adatron.training import Run, rounds
+from adatron.training import GapRule, Run, rounds
 
 SOLVERS = ["auto", "adatron", "multiplicative"]
 each_solver = pytest.mark.parametrize("solver", SOLVERS)
@@ -195,7 +195,7 @@ def test_P21_tiny_and_huge_C_end_certified(C, same):
 
 def ball_of(K, nu=0.0):
     problem = enclosing_ball(DenseGram(K), np.ones(len(K)), nu)
-    run = Run(problem, GreedyAdatron(), tol=1e-6, max_iter=1000)
+    run = Run(problem, GreedyAdatron(), GapRule(1e-6), max_iter=1000)
     for _ in rounds([run]):
         pass
     (solution,) = run.solutions

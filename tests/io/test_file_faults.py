@@ -18,9 +18,9 @@ import skops.io
 from adatron import SVC
 from adatron.estimators.multiclass import Layout
 from adatron.estimators.probabilities import ClassProbabilities
-from adatron.gram import peak_memory
 from adatron.io import load_model, save_model
 from adatron.io.encoding import Encoder
+from adatron.numerics.memory import peak_memory
 from adatron.storage import write_container
 from adatron.training import Status
 from tests.io.models import FRAME, MODELS, NEW, WORDS, fitted, outputs

@@ -31,7 +31,7 @@ INTERNAL = {
     "adatron.__version__": "a string",
     "adatron.io.SKOPS_TRUSTED": "a list, which has no docstring; the docstring of adatron.io explains it",
     "adatron.kernels.ProductForm": "how operators evaluate a kernel",
-    "adatron.kernels.product_form": "how operators evaluate a kernel",
+    "adatron.kernels.KERNELS": "names of kernels",
     "adatron.kernels.squared_norms": "a step of the evaluation of a kernel",
     "adatron.kernels.has_negative_curvature": "a probe that estimators make; users ask is_indefinite",
 }

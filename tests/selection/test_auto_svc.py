@@ -2,6 +2,7 @@
 
 import lzma
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,11 +20,11 @@ from tests.data_dir import data_dir
 from tests.silent_callback import SilentCallback
 
 from adatron import SVC, AutoSVC, AutoSVR
-from adatron.auto import auto_search, auto_svc
+from adatron.auto import auto_svc
 from adatron.auto.stages import trained_until
 from adatron.datasets import load_ionosphere, load_sonar
 from adatron.estimators.multiclass import Layout
-from adatron.gram import GaussianFamily
+from adatron.gram import REGIME, GaussianFamily
 from adatron.selection import KernelPath
 from adatron.training import Status
 
@@ -158,7 +159,7 @@ def test_more_rows_than_the_first_level():
 
 
 def test_many_rows_take_a_low_rank_kernel(monkeypatch):
-    monkeypatch.setattr(auto_search, "MANY", 3_100)
+    monkeypatch.setattr(AutoSVC, "_regime", replace(REGIME, many=3_100))
     X, y = make_classification(4_500, 8, n_informative=5, class_sep=0.8, random_state=0)
     model = AutoSVC(random_state=0).fit(X[:3_500], y[:3_500])
     assert len(model.support_) <= 1_000
@@ -169,10 +170,10 @@ def test_many_rows_take_a_low_rank_kernel(monkeypatch):
 def test_a_sample_is_drawn_before_equal_rows_are_merged():
     """All copies of a row in one sample would make its held-out error flatter narrow kernels."""
     X, y = make_moons(3_200, noise=0.5, random_state=0)
-    ((rows, (sample,)),) = AutoSVC()._candidates(np.repeat(X, 5, axis=0), np.repeat(y, 5), None, None)
-    assert (rows.task.weights == 5.0).all()
-    assert sample.task.weights.mean() < 1.7
-    assert sample.task.weights.sum() == 3_000
+    ((whole, (sample,)),) = AutoSVC()._scalings(np.repeat(X, 5, axis=0), np.repeat(y, 5), None, None)
+    assert (whole.weights == 5.0).all()
+    assert sample.weights.mean() < 1.7
+    assert sample.weights.sum() == 3_000
 
 
 class StopAfter(SilentCallback):
@@ -271,7 +272,7 @@ def test_ctrl_c_before_any_width_leaves_nothing(moons, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    for name in ("prepared_rows", "AutoSearch.run"):
+    for name in ("prepared_data", "AutoSearch.run"):
         owner = auto_svc.AutoSearch if "." in name else auto_svc
         with monkeypatch.context() as patch:
             patch.setattr(owner, name.rpartition(".")[2], interrupted)

@@ -14,7 +14,7 @@ from tests.problems_for_tests import noisy_points, separated_points
 
 from adatron import SVC
 from adatron.kernels import Gaussian, Linear, Polynomial
-from adatron.paths import follower
+from adatron.paths import homotopy
 from adatron.paths.c_path import c_path
 from adatron.paths.exact_path import exact_path
 
@@ -89,7 +89,7 @@ def test_objective_between_breakpoints_is_the_optimum(case):
 def test_it_also_gets_there_by_solving_anew_after_every_event(case, monkeypatch):
     K, y, w = case()
     path = exact_path(K, y, w, C_max=100.0)
-    monkeypatch.setattr(follower, "_COINCIDENT", -1)
+    monkeypatch.setattr(homotopy, "_COINCIDENT", -1)
     again = exact_path(K, y, w, C_max=100.0)
     Cs = np.geomspace(path.C[1], 100.0, 15)
     np.testing.assert_allclose(again.objective_at(Cs), path.objective_at(Cs), rtol=1e-9)
@@ -349,6 +349,14 @@ def test_it_is_a_table_too():
     assert {"C", "objective", "margin", "n_support", "training_error", "loo_bound"} <= set(frame.columns)
     assert {"error", "gap", "epochs", "seconds", "converged"} <= set(frame.columns)
     assert frame["seconds"].min() >= 0.0
+
+
+def test_without_support_vectors_the_bias_decides():
+    X, y = noisy_points(0, m=40)
+    with pytest.warns(ConvergenceWarning, match="c_path did not converge"):
+        path = c_path(X, y, [0.01], kernel="sigmoid", gamma=0.001, coef0=-1.0)
+    assert not path.alpha_at(0.01).any()
+    np.testing.assert_array_equal(path.decision_function(X), np.full(40, path.bias_at(0.01)))
 
 
 def test_default_values_of_C():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from adatron.auto.metrics import best_threshold, label_metric, regression_metric
+from adatron.auto.scoring import best_threshold, label_metric, regression_metric
 
 OF_LABELS = {
     "accuracy": metrics.accuracy_score,

@@ -21,7 +21,7 @@ from adatron.bounds import margin_bound
 from adatron.datasets import load_ionosphere, load_sonar
 from adatron.exceptions import InfeasibleError
 from adatron.kernels import Gaussian
-from adatron.paths.widths import default_sigmas
+from adatron.paths.sigma_path import default_sigmas
 from adatron.selection import KernelPath, sigma_path
 
 HARD = float("inf")

@@ -5,7 +5,8 @@ import pytest
 from tests.problems_for_tests import noisy_points
 from tests.reference import conjugate_hinge as naive
 
-from adatron.gram import DenseGram, nystroem
+from adatron.gram import DenseGram
+from adatron.gram.factors import nystroem
 from adatron.kernels import Gaussian
 from adatron.problems import DualProblem
 from adatron.solvers import ConjugateHinge

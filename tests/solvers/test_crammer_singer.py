@@ -5,7 +5,7 @@ import pytest
 from tests.problems_for_tests import KERNELS, OPERATORS, operators
 from tests.reference import crammer_singer as naive
 
-from adatron.gram import DenseGram, LinearGram, pivoted_cholesky
+from adatron.gram import DenseGram, LowRankGram, pivoted_cholesky
 from adatron.problems import classification, crammer_singer
 from adatron.solvers import CrammerSinger, KernelAdatron
 
@@ -69,7 +69,7 @@ def test_two_classes_take_the_steps_of_kernel_adatron_with_twice_the_bound():
 
 def test_a_warm_start_is_made_feasible():
     X, codes, weights = points(1, 3)
-    problem = crammer_singer(LinearGram(X), codes, 3, weights)
+    problem = crammer_singer(LowRankGram.linear(X), codes, 3, weights)
     state = CrammerSinger().init(problem, np.random.default_rng(0).normal(size=(24, 3)))
     A = state.alpha[..., 0]
     np.testing.assert_allclose(A.sum(axis=1), 0.0, atol=1e-12)

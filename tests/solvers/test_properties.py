@@ -15,7 +15,7 @@ from adatron.kernels import Gaussian, Linear, Polynomial
 from adatron.problems import classification, one_class
 from adatron.solvers import M3, MultiplicativeUpdating, Munk
 from adatron.solvers.base import feasible_start
-from adatron.training import Run, rounds
+from adatron.training import GapRule, Run, rounds
 from adatron.training.records import measure
 
 HARD = float("inf")
@@ -253,7 +253,7 @@ def test_batches_of_columns_cost_less_than_separate_runs():
 
     K = Linear()(X, X) + Gaussian(0.5)(X, X)
     problem = classification(Counting(K), signs, np.full(60, 1.0), bias=False)
-    run = Run(problem, MultiplicativeUpdating(0.1), tol=0.05, max_iter=2_000)
+    run = Run(problem, MultiplicativeUpdating(0.1), GapRule(0.05), max_iter=2_000)
     widths = [len(records) for records in rounds([run])]
     wide = sum(1 for width in passes if width > 1)
     assert wide <= len(widths) + 5  # one product an epoch for all columns together

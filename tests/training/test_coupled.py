@@ -9,8 +9,8 @@ from adatron.gram import DenseGram
 from adatron.kernels import Gaussian, Linear
 from adatron.problems import crammer_singer
 from adatron.solvers import CrammerSinger
-from adatron.training import CoupledRun, Status, certify_coupled, exact_coupled_finish, rounds
-from adatron.training.coupled import measure_coupled
+from adatron.solvers.crammer_singer import CrammerSingerState
+from adatron.training import GapRule, Run, Status, certify, exact_finish, measure, rounds
 
 
 def random_problem(seed, C, kernel, m=40, n_classes=4):
@@ -37,7 +37,7 @@ def by_definition(problem, A):
 def test_gap_by_definition_for_any_A(seed, C):
     problem = random_problem(seed, C, Gaussian(0.5), m=20)
     A = np.random.default_rng(seed).normal(scale=C, size=(20, 4))
-    certificate = certify_coupled(problem, A)
+    certificate = certify(problem, 0, A)
     assert (problem.bounds >= certificate.alpha).all()
     np.testing.assert_allclose(certificate.alpha.sum(axis=1), 0.0, atol=1e-12 * C)
     primal, dual = by_definition(problem, certificate.alpha)
@@ -56,16 +56,16 @@ def test_finish_reaches_the_optimum_from_a_rough_start(epochs, C, kernel):
         state = solver.init(problem)
         for _ in range(epochs):
             state = solver.epoch(problem, state, lambda: None)
-        A = exact_coupled_finish(problem, state.alpha[..., 0])
+        A = exact_finish(problem, 0, state.alpha[..., 0])
         assert A is not None
-        assert certify_coupled(problem, A).gap < 1e-10
+        assert certify(problem, 0, A).gap < 1e-10
 
 
 def test_equal_rows_do_not_stop_the_finish():
     rng = np.random.default_rng(0)
     X, codes = np.repeat(rng.normal(size=(10, 2)), 4, axis=0), rng.integers(0, 3, 40)
     problem = crammer_singer(DenseGram(Linear()(X, X)), codes, 3, np.full(40, 5.0))
-    run = CoupledRun(problem, tol=1e-9, max_iter=1000, eager=True)
+    run = Run(problem, CrammerSinger(), GapRule(1e-9, eager=True), max_iter=1000)
     for _ in rounds([run]):
         pass
     assert run.solutions[0].status is Status.CONVERGED
@@ -77,13 +77,14 @@ def test_sweeps_alone_converge_too():
     state = solver.init(problem)
     for _ in range(3000):
         state = solver.epoch(problem, state, lambda: None)
-    assert certify_coupled(problem, state.alpha[..., 0]).gap < 1e-9
+    assert certify(problem, 0, state.alpha[..., 0]).gap < 1e-9
 
 
 def test_records_at_the_optimum():
     problem = random_problem(2, 1.0, Gaussian(1.0))
-    A = exact_coupled_finish(problem, np.zeros((40, 4)))
-    objective, margin, violation = measure_coupled(problem, A, problem.gram.matmul(A))
+    A = exact_finish(problem, 0, np.zeros((40, 4)))
+    state = CrammerSingerState(A[:, :, None], problem.gram.matmul(A)[:, :, None], np.zeros(1))
+    ((objective, margin, violation),) = measure(problem, state)
     assert objective == pytest.approx(by_definition(problem, A)[1], rel=1e-12)
     assert margin == pytest.approx(1.0, abs=1e-9)
     assert violation == pytest.approx(0.0, abs=1e-9)

@@ -10,11 +10,11 @@ from adatron.gram import DenseGram
 from adatron.kernels import Gaussian, Linear
 from adatron.problems import DualProblem, classification
 from adatron.solvers import KernelAdatron
-from adatron.training import History, Run, Status, certify, exact_finish, rounds
+from adatron.training import GapRule, History, Run, Status, certify, exact_finish, rounds
 
 
-def solve(problem, **options):
-    run = Run(problem, KernelAdatron(), **{"tol": 1e-3, "max_iter": 10_000, **options})
+def solve(problem, *, tol=1e-3, max_iter=10_000, alpha=None, **options):
+    run = Run(problem, KernelAdatron(), GapRule(tol, **options), max_iter=max_iter, alpha=alpha)
     for _ in rounds([run]):
         pass
     return run.solutions
@@ -40,7 +40,7 @@ def test_converged_columns_leave_and_all_are_certified():
     easy = np.where(X[:, 0] > 0, 1.0, -1.0)
     signs = np.column_stack([y, easy, -y])
     problem = classification(DenseGram(Gaussian(0.5)(X, X)), signs, np.full(60, 10.0), bias=True)
-    run = Run(problem, KernelAdatron(), tol=1e-4, max_iter=10_000)
+    run = Run(problem, KernelAdatron(), GapRule(1e-4), max_iter=10_000)
     widths = [len(records) for records in rounds([run])]
     assert widths[0] == 3
     assert widths == sorted(widths, reverse=True)
@@ -69,7 +69,7 @@ def test_inseparable_hard_margin_is_recognised():
 def test_time_limit_ends_every_run():
     X, y = noisy_points(0, m=60)
     problem = binary_problem(Gaussian(1e-3), X, y, 1e4, True)  # too slow for cyclic sweeps to end in time
-    runs = [Run(problem, KernelAdatron(), tol=1e-3, max_iter=10**9, first=i) for i in range(2)]
+    runs = [Run(problem, KernelAdatron(), GapRule(1e-3), max_iter=10**9, first=i) for i in range(2)]
     began = monotonic()
     for _ in rounds(runs, time_limit=0.05, n_threads=2):
         pass

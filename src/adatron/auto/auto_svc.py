@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -14,76 +16,62 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.auto.auto_path import path_of
-from adatron.auto.auto_search import FEW, LARGE, MOST, OUT_OF_TIME, SAMPLES, AutoSearch
-from adatron.auto.folds import Folds, check_search, drawn_folds, given_folds, is_number_of_folds
-from adatron.auto.metrics import best_threshold, label_metric
-from adatron.auto.rows import (
-    Rows,
-    at_most,
-    fetched,
-    in_memory_if_few,
-    prepared_rows,
-    sample_of,
-    some_of,
-)
-from adatron.auto.scoring import criterion_of_metric, criterion_of_scorer
+from adatron.auto.scoring import best_threshold, criterion_of_score, label_metric, score_by_scorer
+from adatron.auto.search import OUT_OF_TIME, AutoSearch
+from adatron.auto.search_data import SearchData, prepared_data, sample_of
+from adatron.auto.stages import Score
 from adatron.estimators.base import forget_fit, unfitted_on_error
 from adatron.estimators.callback_bridge import FitTasks
+from adatron.estimators.classifier import ExpansionClassifier
 from adatron.estimators.dask_input import is_dask, on_client
 from adatron.estimators.dask_predict import lazy_on_dask
-from adatron.estimators.expansion import ExpansionClassifier, coef_beside, dense_coef
+from adatron.estimators.expansion import Expansion, coef_beside, dense_coef
+from adatron.estimators.folds import Folds, check_search, is_number_of_folds, stratified_numbers
 from adatron.estimators.inputs import check_predict_X
-from adatron.estimators.merging import row_sums
 from adatron.estimators.multiclass import Layout
 from adatron.estimators.parameters import as_random_state
 from adatron.estimators.probabilities import ClassProbabilities
 from adatron.estimators.scaling import divided_by, divided_in_blocks
-from adatron.estimators.training_data import TrainingData, classification_data
+from adatron.estimators.training_set import TrainingSet, classification_set, row_sums
 from adatron.exceptions import AdatronWarning
+from adatron.gram import fetched_if
 from adatron.kernels import Gaussian
 from adatron.training import Status
 
 __all__ = ["AutoSVC"]
 
-_RARE = 0.1  # part of the entries of sparse rows that are not 0
-
-
-def _has_rare_features(X: Any) -> bool:
-    return sparse.issparse(X) and X.nnz < _RARE * X.shape[0] * X.shape[1]
+_MOSTLY_ZEROS = 0.1  # part of the entries of sparse rows that are not 0, at most
 
 
 class AutoSVC(ExpansionClassifier):
     """A tuned Gaussian-kernel classifier: no C and no σ to choose.
 
-    Features are divided by their standard deviations, those with two values by half the distance of these.
-    Sparse rows that are nine tenths zeros, with features of unequal scales, as text has them, are also tried
-    as they are, and the better of both is taken. The kernel's width and the number of training steps, which
-    takes the place of C, are chosen together by cross-validation: the folds are trained side by side as
-    columns of one kernel matrix, and every step of theirs is a candidate. With 1,000 (such text: 100) to
-    12,000 rows the soft-margin SVM that is trained to its optimum is tried, too, for some C and widths
-    around, and taken if it predicts held-out rows clearly better. Only the training data is looked at; the
-    same seed gives the same model whatever `n_jobs`, and whatever the order of the rows (above 50,000 up to
-    rounding; unless `cv` is a splitter).
+    Each feature is divided by its standard deviation; one with only two values, by half their distance. The
+    kernel's width and the number of training steps, which takes the place of C, are chosen together by
+    cross-validation: the folds are trained side by side as columns of one kernel matrix, and every step is
+    a candidate. With 1,000 to 12,000 rows, the soft-margin SVM trained to its optimum is tried as well, for
+    some values of C and neighbouring widths, and taken if it predicts held-out rows clearly better. More
+    than two classes are trained one-vs-rest. Sparse rows with at least nine tenths zeros, such as text, are
+    also tried unscaled if their features have unequal scales, and the exact SVM then from 100 rows on.
 
-    Up to 3,000 rows everything is done on all of them; above, the width is first looked for on a sample,
-    and with many classes not all folds are used; above 12,000 rows the kernel is replaced by a low-rank
-    approximation. Above 50,000 rows the width is looked for on 50,000 of them, and all are trained once:
-    time and memory grow in proportion to the rows. Of more than 500,000 rows on one machine as many are
-    drawn: the rank of the approximation limits the error then, and fewer rows leave memory for a higher one.
-    Above 100,000 rows X is read block by block and not
-    copied if it is float32 or float64 in C order, also when it is a `numpy.memmap`; what does not fit into
-    memory is kept in a temporary file. More than two classes are one-vs-rest.
+    The same seed gives the same model, whatever `n_jobs` and the order of the rows (above 50,000 rows: up to
+    rounding; not if `cv` is a splitter). Up to 3,000 rows, the search uses all of them. Above, it first looks
+    for the width on a sample, and with many classes it does not use all folds. Above 12,000 rows, a low-rank
+    approximation replaces the kernel. Above 50,000 rows, the width is chosen on a sample of 50,000 and all
+    rows are trained once, so that time and memory grow in proportion to the rows. Above 500,000 rows, AutoSVC
+    trains on a random sample of 500,000 (not with Dask): the rank then limits the accuracy, and fewer rows
+    leave memory for a higher one. Above 100,000 rows, X is read block by block and not copied if it is
+    float32 or float64 in C order, also as a `numpy.memmap`; what does not fit into memory is kept in a
+    temporary file.
 
     Parameters
     ----------
     cv : int, cross-validation generator or iterable, default=5
         As in `sklearn.model_selection.GridSearchCV`.
     scoring : str or callable, default=None
-        As in `GridSearchCV`; by default the error, with a soft step so that few rows tell more. Accuracy,
-        balanced accuracy, F1, AUC and log loss are computed here and are quick; other scorers are called for
-        every candidate. For balanced accuracy and F1 of two classes the threshold of `predict` is chosen as
-        well.
+        As in `GridSearchCV`. By default the error, smoothed so that few rows suffice to compare models.
+        Accuracy, balanced accuracy, F1, AUC and log loss are quick; other scorers are called for every
+        candidate. For balanced accuracy and F1 of two classes the threshold of `predict` is chosen as well.
     class_weight : dict or "balanced", default=None
         As in `SVC`; errors on held-out rows are weighted in the same way, unless `scoring` is given.
     time_limit : float, default=None
@@ -103,7 +91,7 @@ class AutoSVC(ExpansionClassifier):
     path_ : KernelPath
         What was tried: width, error, stage, seconds.
     best_score_ : float
-        Held-out accuracy of the choice, or its score by `scoring`.
+        Held-out accuracy of the chosen model, or its score by `scoring`.
     best_threshold_ : float
         `predict` gives the second of two classes where the decision is above it; 0 unless `scoring` moves it.
     n_iter_ : float
@@ -111,10 +99,10 @@ class AutoSVC(ExpansionClassifier):
     support_, support_vectors_, dual_coef_, intercept_, n_support_ : ndarray
         As in `SVC`, one-vs-rest for more than two classes.
     is_exact_ : bool
-        Whether the model is the (1-norm) soft-margin SVM with `C_`, and not a training that stops early.
+        Whether the model is the (1-norm) soft-margin SVM with `C_`; otherwise its training stopped early.
     C_, duality_gap_ : float
-        The model is closest to the 2-norm soft-margin SVM with this C, unless it is exact, and its relative
-        duality gap there; the largest gap over the classes.
+        C of the exact SVM, otherwise of the 2-norm soft-margin SVM that is closest to the model; the
+        model's relative duality gap for that SVM, the largest over the classes.
     status_, converged_ : Status, bool
         Whether the search ended by itself.
 
@@ -145,16 +133,9 @@ class AutoSVC(ExpansionClassifier):
     _accepts_dask = True
 
     def __init__(
-        self,
-        *,
-        cv=5,
-        scoring=None,
-        class_weight=None,
-        time_limit=None,
-        random_state=None,
-        n_jobs=None,
+        self, *, cv=5, scoring=None, class_weight=None, time_limit=None, random_state=None, n_jobs=None,
         verbose=False,
-    ):
+    ):  # fmt: skip
         self.cv = cv
         self.scoring = scoring
         self.class_weight = class_weight
@@ -184,7 +165,7 @@ class AutoSVC(ExpansionClassifier):
             check_search(self)
             began = monotonic()
             with unfitted_on_error(self, BaseException):  # Ctrl-C before the search: nothing to keep yet
-                candidates = self._candidates(X, y, sample_weight, groups)
+                scalings = self._scalings(X, y, sample_weight, groups)
                 tasks = FitTasks(self, X, y, sample_weight, None)
             state = as_random_state(0 if self.random_state is None else self.random_state)
 
@@ -192,15 +173,15 @@ class AutoSVC(ExpansionClassifier):
                 self._say(search)
                 return tasks.round_ended(lambda: self._attributes_of(search))
 
-            criterion = self._criterion(candidates[0][0].data.classes)
-            search = AutoSearch(candidates, criterion, self.time_limit, state, after_width, began)
+            criterion = self._criterion(scalings[0][0].training_set.classes)
+            search = AutoSearch(scalings, criterion, self.time_limit, state, after_width, began, self._regime)
             try:
                 tasks.prepared(search.levels)
                 search.run()
             except KeyboardInterrupt:
                 tasks.interrupted()
                 search.is_stopped = True
-                if search.can_train:
+                if search.levels.have_judged:
                     self.__dict__.update(self._attributes_of(search))
                 else:
                     forget_fit(self)
@@ -210,117 +191,111 @@ class AutoSVC(ExpansionClassifier):
         self._warn(search)
         return self
 
-    def _candidates(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> list[tuple[Rows, list[Rows]]]:
-        """All rows, and samples of them if they are more than a few; for each scaling that is tried.
-
-        Rows that are mostly zeros, such as those of text, are tried as they are, too: divided by their
-        deviations, the rarest words would count most.
-        """
-        data = classification_data(self, X, y, sample_weight).with_moderate_weights()
-        data = in_memory_if_few(data)
-        Layout(len(data.classes), "ovr").check_size(len(data.codes))
+    def _scalings(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any
+    ) -> list[tuple[SearchData, list[SearchData]]]:
+        """All rows, and samples of them if they are more than a few; for each scaling that is tried."""
+        regime = self._regime
+        data = classification_set(self, X, y, sample_weight).with_moderate_weights()
+        data = replace(data, X=fetched_if(data.m <= regime.many, data.X))
+        Layout(len(data.classes), "ovr").check_size(data.m)
         state = as_random_state(0 if self.random_state is None else self.random_state)
-        data, folds, order = at_most(MOST, *self._folds(data, X, y, groups, state), state)
+        data, folds, order = self._folds(data, X, y, groups, state)
+        if data.m > regime.most and not is_dask(X):  # a cluster has room for all
+            kept = np.sort(order[sample_of(data.codes[order], state, regime.most)])
+            order = np.searchsorted(kept, order[np.isin(order, kept)])
+            data, folds = data.some(kept), folds.some(kept)
         merge = self.scoring is None  # scorers know no weights
-        scaled = [prepared_rows(data, folds, merge)]
-        if _has_rare_features(data.X) and np.ptp(scaled[0].scales) > 0.0:
-            scaled.insert(0, prepared_rows(data, folds, merge, divide=False))
-        if len(scaled[0].task.codes) <= FEW:
-            return [(rows, []) for rows in scaled]
-        sizes = SAMPLES if len(data.codes) > LARGE else SAMPLES[:1]
-        drawn = [order[sample_of(data.codes[order], state, size)] for size in sizes]
+        scaled = [prepared_data(data, folds, merge, regime=regime)]
+        is_text = sparse.issparse(data.X) and data.X.nnz < _MOSTLY_ZEROS * data.X.shape[0] * data.X.shape[1]
+        if is_text and np.ptp(scaled[0].scales) > 0.0:
+            # also as they are: divided by their deviations, the rarest words would count most
+            scaled.insert(0, prepared_data(data, folds, merge, divide=False, regime=regime))
+        samples = []
+        if scaled[0].m > regime.few:
+            for size in regime.samples if data.m > regime.large else regime.samples[:1]:
+                places = order[sample_of(data.codes[order], state, size)]
+                samples.append((data.some(places, X=data.X[places]), folds.some(places)))
         return [
-            (
-                rows,
-                [
-                    prepared_rows(
-                        fetched(data, places), folds.of_rows(places, folds.n_folds), merge, scaling=rows
-                    )
-                    for places in drawn
-                ],
-            )
-            for rows in scaled
+            (own, [prepared_data(*sample, merge, scaled_as=own, regime=regime) for sample in samples])
+            for own in scaled
         ]
 
     def _folds(
-        self, data: TrainingData, X: Any, y: Any, groups: Any, state: np.random.RandomState
-    ) -> tuple[TrainingData, Folds, np.ndarray]:
-        """The rows in an order that does not depend on the one they came in, their folds, and the order.
+        self, data: TrainingSet, X: Any, y: Any, groups: Any, state: np.random.RandomState
+    ) -> tuple[TrainingSet, Folds, np.ndarray]:
+        """The rows, their folds, and an order of the rows that does not depend on the one they came in.
 
-        Many rows stay in their own order, so that they are not copied; only what is drawn depends on the
-        other one.
+        The rows are brought into that order, unless they are too many to be copied.
         """
         order = np.lexsort((data.weights, row_sums(data.X), data.codes))
-        is_large = len(order) > LARGE
-        ordered = some_of(replace(data, X=np.empty((len(order), 0))) if is_large else data, order)
+        codes = data.codes[order]
         if is_number_of_folds(self.cv) and groups is None:
-            folds = drawn_folds(ordered, 5 if self.cv is None else int(self.cv), state)
+            n_folds = 5 if self.cv is None else int(self.cv)
+            numbers = stratified_numbers(codes, n_folds, state)
+            folds = Folds.numbered(numbers, n_folds, data.weights[order])
         else:
             if is_dask(X):  # a splitter needs no more than the number of rows and the classes
                 X, y = np.empty((data.shape[0], 0)), on_client(y)
-            folds = given_folds(data, self.cv, X, y, groups)
-            folds = folds.of_rows(order, folds.n_folds)
-        if not is_large:
-            return ordered, folds, np.arange(len(order))
-        return data, folds.of_rows(np.argsort(order), folds.n_folds), order
+            folds = Folds.given(data, self.cv, X, y, groups, of_classes=True).some(order)
+        folds.check_classes(codes, data.classes)
+        if len(order) > self._regime.large:
+            return data, folds.some(np.argsort(order)), order
+        return data.some(order), folds, np.arange(len(order))
 
-    def _criterion(self, classes: np.ndarray) -> Any:
+    def _criterion(self, classes: np.ndarray) -> Callable[[SearchData], Score]:
         if self.scoring is None:
-            return lambda task: task.errors
-        if (metric := label_metric(self.scoring, classes)) is not None:
-            return lambda task: criterion_of_metric(metric, task)
-        scorer = check_scoring(self, self.scoring)
-        return lambda task: criterion_of_scorer(scorer, task, classes)
-
-    def _threshold(self, classes: np.ndarray, decisions: np.ndarray, codes: np.ndarray) -> float:
-        """The decision above which the second of two classes is predicted, by held-out decisions."""
+            return lambda data: data.errors
         metric = label_metric(self.scoring, classes)
-        if len(classes) > 2 or metric is None or not metric.moves_threshold:
-            return 0.0
-        return best_threshold(metric, codes, decisions)
+        if metric is not None:
+            return partial(criterion_of_score, metric.of_folds)
+        scorer = check_scoring(self, self.scoring)
+        return partial(criterion_of_score, partial(score_by_scorer, scorer, classes))
 
     def _attributes_of(self, search: AutoSearch) -> dict[str, Any]:
-        found = search.best_so_far()
-        data, choice = found.trained.data, found.choice
-        order = np.argsort(data.codes[found.rows], kind="stable")
-        places = found.rows[order]
+        result = search.best_so_far()
+        data, held = result.data.training_set, result.data.held
+        order = np.argsort(data.codes[result.places], kind="stable")
+        places = result.places[order]
         vectors = data.X[places].astype(np.float64, copy=False)
-        held = found.trained.task.held
         status = Status.STOPPED if search.is_stopped else Status.CONVERGED
         status = Status.TIME_LIMIT if search.shortfall else status
+        metric = label_metric(self.scoring, data.classes)
+        threshold = 0.0
+        if metric is not None and metric.moves_threshold and len(data.classes) == 2:
+            threshold = best_threshold(metric, held.codes, result.held_decisions)
+        calibrated = ClassProbabilities.from_held_out(result.held_decisions, held.codes, held.weights)
         return {
             "classes_": data.classes,
             "shape_fit_": data.shape,
-            "gamma_": choice.gamma,
-            "feature_scale_": found.trained.scales,
-            "path_": path_of(search),
-            "best_score_": 1.0 - choice.error,
-            "n_iter_": choice.stage,
+            "gamma_": result.candidate.gamma,
+            "feature_scale_": result.data.scales,
+            "path_": search.path(),
+            "best_score_": 1.0 - result.candidate.error,
+            "n_iter_": result.candidate.stage,
             "support_": data.rows[places].astype(np.int32),
             "support_vectors_": vectors,
             "n_support_": np.bincount(data.codes[places], minlength=len(data.classes)).astype(np.int32),
-            "dual_coef_": coef_beside(vectors, np.ascontiguousarray(found.coefficients[order].T)),
-            "intercept_": found.intercept,
-            "C_": found.penalty[0] * data.weight_scale,
-            "duality_gap_": found.penalty[1],
-            "is_exact_": found.is_exact,
+            "dual_coef_": coef_beside(vectors, np.ascontiguousarray(result.coefficients[order].T)),
+            "intercept_": result.intercept,
+            "C_": result.C * data.weight_scale,
+            "duality_gap_": result.duality_gap,
+            "is_exact_": result.is_exact,
             "status_": status,
             "converged_": status is Status.CONVERGED,
-            "best_threshold_": self._threshold(data.classes, found.held_decisions, held.codes),
+            "best_threshold_": threshold,
             "_layout": Layout(len(data.classes), "ovr"),
-            "_kernel": Gaussian(choice.gamma),
+            "_kernel": Gaussian(result.candidate.gamma),
             "_landmark_coef": None,
-            "_precision": np.float32 if data.shape[0] > FEW else np.float64,
-            "_probabilities": ClassProbabilities.from_held_out(
-                found.held_decisions, held.codes, held.weights
-            ),
+            "_precision": np.float32 if data.shape[0] > self._regime.few else np.float64,
+            "_probabilities": calibrated,
         }
 
     def _decisions(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X = divided_in_blocks(check_predict_X(self, X), self.feature_scale_)
+        X = divided_in_blocks(check_predict_X(self, X), self.feature_scale_, self._regime)
         vectors = divided_by(self.support_vectors_, self.feature_scale_)
-        return self._expand(X, vectors, dense_coef(self).T) + self.intercept_
+        return Expansion(vectors, dense_coef(self).T, self.intercept_, self._kernel, self._precision)(X)
 
     def _winners(self, decisions: np.ndarray) -> np.ndarray:
         threshold = getattr(self, "best_threshold_", 0.0)  # models saved by version 0.1 have none
@@ -338,7 +313,7 @@ class AutoSVC(ExpansionClassifier):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        decisions = self._decisions(X)
+        decisions = self._decisions(X)  # first: it says so if there was no fit
         return self._probabilities(decisions)
 
     @lazy_on_dask
@@ -357,23 +332,19 @@ class AutoSVC(ExpansionClassifier):
 
     def _say(self, search: AutoSearch) -> None:
         if self.verbose:
-            level, exact = search.searches[-1], search.exact
-            what, best = f"{len(level.curves)} widths", level.best
+            widths, exact = search.levels.searches[-1], search.exact
+            what, best = f"{len(widths.curves)} widths", widths.best
             if exact is not None:
                 what, best = f"{len(exact.trials)} exact SVMs", exact.best.criterion
             print(f"[adatron] {what} tried, best held-out criterion {best:.4g}")
 
     def _warn(self, search: AutoSearch) -> None:
-        failed = [
-            c for s in search.searches for c in s.curves.values() if c.reason and c.reason != OUT_OF_TIME
-        ]
+        curves = [curve for widths in search.levels.searches for curve in widths.curves.values()]
+        failed = [curve for curve in curves if curve.reason and curve.reason != OUT_OF_TIME]
         if failed:
-            reasons = "; ".join(f"gamma={c.gamma:.3g}: {c.reason}" for c in failed)
+            reasons = "; ".join(f"gamma={curve.gamma:.3g}: {curve.reason}" for curve in failed)
             warnings.warn(f"some kernel widths could not be judged: {reasons}", AdatronWarning, stacklevel=3)
         if search.shortfall:
-            warnings.warn(
-                f"AutoSVC took the best model it could find within time_limit={self.time_limit:g} s: "
-                f"{search.shortfall}. Raise time_limit.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            message = f"AutoSVC took the best model it could find within time_limit={self.time_limit:g} s: "
+            message += f"{search.shortfall}. Raise time_limit."
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)

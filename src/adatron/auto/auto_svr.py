@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from functools import partial
+from dataclasses import dataclass, replace
 from time import monotonic, perf_counter
 from typing import Any
 
@@ -15,42 +15,101 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.auto.folds import check_search, is_number_of_folds
-from adatron.auto.metrics import RegressionMetric, regression_metric
+from adatron.auto.scoring import RegressionMetric, regression_metric
 from adatron.auto.stages import StageCurve
-from adatron.auto.svr_paths import RegressionFolds, SearchClock, given_members, solved
 from adatron.auto.width_search import SearchLevels, WidthSearch
 from adatron.estimators import SVR
 from adatron.estimators.base import forget_fit, unfitted_on_error
 from adatron.estimators.callback_bridge import FitTasks
+from adatron.estimators.folds import Folds, check_search, is_number_of_folds
 from adatron.estimators.held_out import HeldOutRegressor
 from adatron.estimators.inputs import check_predict_X
-from adatron.estimators.merging import row_sums
 from adatron.estimators.parameters import as_random_state
 from adatron.estimators.scaling import divided_by, feature_scales
-from adatron.estimators.training_data import WeightedRows, weighted_rows
-from adatron.gram import DenseGram
-from adatron.gram.tiles import whole_matrix
+from adatron.estimators.training_set import TrainingSet, row_sums, weighted_set
+from adatron.gram import REGIME, DenseGram, whole_matrix
 from adatron.kernels import Gaussian
 from adatron.numerics.threads import one_blas_thread
 from adatron.paths.kernel_path import KernelPath
-from adatron.training import Status
+from adatron.problems import regression
+from adatron.solvers import GreedyAdatron
+from adatron.training import GapRule, Run, Status, rounds
 
 __all__ = ["AutoSVR"]
 
-_SAMPLE = 1_000  # rows of the search
 _CS = 4.0 ** np.arange(-2, 6)  # in deviations of the target
 _EPSILON, _EPSILONS = 0.1, (0.01, 0.03, 0.3)  # of the search for C and σ; those that are tried after it
 _PATIENCE = 2  # values of C without gain after which a path ends
+_TOL = 1e-2  # relative duality gap of the search
+_FOR_SEARCH = 0.5  # part of the time limit
+_AFTER_CTRL_C = 0.1  # seconds that the final fit may still take
+
+
+@dataclass(frozen=True)
+class RegressionData:
+    """What the search trains and judges on: scaled rows and targets, and their folds."""
+
+    X: Any
+    targets: np.ndarray
+    folds: Folds
+    score: RegressionMetric | None  # of targets and outputs of one fold
+
+    def error(self, outputs: np.ndarray) -> float:
+        """Mean squared error of the held-out rows; with a score, minus its mean over the folds."""
+        held = self.folds.held
+        if self.score is None:
+            return float((held * (self.targets[:, None] - outputs) ** 2).sum() / held.sum())
+        parts = [(f, np.flatnonzero(column)) for f, column in enumerate(held.T) if column.any()]
+        scores = [self.score(self.targets[rows], outputs[rows, f]) for f, rows in parts]
+        if not np.isfinite(scores).all():
+            raise ValueError("the score of some fold is not a finite number; choose another scoring or cv")
+        return -float(np.mean(scores))
+
+
+@dataclass
+class SearchClock:
+    """How much of the time limit is left."""
+
+    began: float
+    time_limit: float | None
+    has_begun: bool = False  # whether a width was looked at
+    is_stopped: bool = False  # by a callback or Ctrl-C
+
+    def left(self, part: float, at_least: float = 0.0) -> float | None:
+        """Seconds left of a part of the limit; None without a limit."""
+        limit = self.time_limit
+        return None if limit is None else max(at_least, part * limit - (monotonic() - self.began))
+
+    @property
+    def is_over(self) -> bool:
+        return self.is_stopped or self.left(_FOR_SEARCH) == 0.0
+
+
+def solved(
+    gram: DenseGram, data: RegressionData, C: float, epsilon: float,
+    alpha: np.ndarray | None, clock: SearchClock,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Multipliers (2m, F) of all folds at one C, from `alpha` on, and the outputs (m, F) of every row."""
+    n_folds = data.folds.n_folds
+    targets = np.tile(data.targets[:, None], (1, n_folds))
+    problem = regression(gram, targets, np.ones(gram.m), epsilon=epsilon, bias=True)
+    problem = replace(problem, upper=C * np.tile(data.folds.training, (2, 1)))
+    run = Run(problem, GreedyAdatron(), GapRule(_TOL), max_iter=2_000, alpha=alpha)
+    for _ in rounds([run], time_limit=clock.left(_FOR_SEARCH)):
+        pass
+    solutions = run.snapshot()
+    alpha = np.column_stack([solution.alpha for solution in solutions])
+    above, below = alpha.reshape(2, gram.m, n_folds)
+    return alpha, gram.matmul(above - below) + np.array([solution.bias for solution in solutions])
 
 
 class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """A tuned support vector regression with a Gaussian kernel: no C, ε and σ to choose.
 
-    Features are divided by their standard deviations (those with two values by half their distance), the
-    target by its own. For each width a path in C is followed, every solution the start of the next, with
-    the folds as columns of one kernel matrix; ε is chosen at the best of them. The search uses at most 1,000
-    rows; the final `SVR` is trained on all.
+    Each feature is divided by its standard deviation (one with only two values, by half their distance), the
+    target by its own. For each width, C grows step by step and each solution starts the next one, with the
+    folds as columns of one kernel matrix. ε is chosen last, at the best width and C. The search uses at most
+    1,000 rows; the final `SVR` is trained on all.
 
     Parameters
     ----------
@@ -69,9 +128,9 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
     Attributes
     ----------
     C_, epsilon_, gamma_ : float
-        What was chosen: C in units of the target's deviation, ε in the target's units, γ for scaled features.
+        The chosen values: C and γ for scaled features and targets, ε in the target's units.
     svr_ : SVR
-        The final model, of scaled features and targets.
+        The final model, for scaled features and targets.
     path_ : KernelPath
         Mean squared error on held-out rows for every width, in squared deviations of the target; minus the
         score with `scoring`.
@@ -98,6 +157,7 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
 
     kernel = "rbf"  # the only one; not a parameter
     _scales_features = True
+    _regime = REGIME
 
     def __init__(self, *, cv=5, scoring=None, time_limit=None, random_state=None, n_jobs=None, verbose=False):
         self.cv = cv
@@ -129,95 +189,87 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
             clock, levels = SearchClock(monotonic(), self.time_limit), SearchLevels()
             forget_fit(self)
             with unfitted_on_error(self, BaseException):  # Ctrl-C before the search: nothing to keep yet
-                data = weighted_rows(self, X, y, sample_weight, has_targets=True)
-                self.feature_scale_, spread = feature_scales(data.X, data.weights)
-                self._centre, self._unit = _moments(data)
-                folds = self._folds(data, X, y, groups)
+                training_set = weighted_set(self, X, y, sample_weight, has_targets=True)
+                self.feature_scale_, spread = feature_scales(training_set.X, training_set.weights)
+                self._centre, self._unit = _moments(training_set)
+                data = self._search_data(training_set, X, y, groups)
                 tasks = FitTasks(self, X, y, sample_weight, None)
 
             def model_so_far() -> dict[str, Any]:
                 model = copy(self)
-                model._choose(search, folds, clock)
-                model._train(data, clock)
+                model._choose(levels.searches[0], data, clock)
+                model._train(training_set, clock)
                 return {name: value for name, value in vars(model).items() if name != "_skl_callbacks"}
 
             def after_width() -> None:
                 clock.is_stopped = clock.is_stopped or tasks.round_ended(model_so_far)
 
-            search = levels.begin(spread, lambda gamma, _: self._curve(folds, gamma, clock), after_width)
             try:
                 tasks.prepared(levels)
-                search.known = levels.known(0)
+                search = levels.begin(spread, lambda gamma, _: self._curve(data, gamma, clock), after_width)
                 with one_blas_thread():
                     search.run()
-                    self._choose(search, folds, clock)
-                self._train(data, clock)
+                    self._choose(search, data, clock)
+                self._train(training_set, clock)
             except KeyboardInterrupt:
                 tasks.interrupted()
-                self._interrupted(search, folds, data, clock)
+                if not levels.have_judged:
+                    forget_fit(self)
+                    raise
+                clock.is_stopped, clock.time_limit = True, monotonic() - clock.began + _AFTER_CTRL_C
+                if "path_" not in vars(self):  # the last thing that is chosen
+                    self._choose(levels.searches[0], data, clock)
+                self._train(training_set, clock)
+                self.status_, self.converged_ = Status.STOPPED, False
                 raise
             if clock.is_stopped:
                 self.status_, self.converged_ = Status.STOPPED, False
             tasks.ended(model_so_far)
         return self
 
-    def _interrupted(
-        self, search: WidthSearch, folds: RegressionFolds, data: WeightedRows, clock: SearchClock
-    ) -> None:
-        """Keep the best model so far; without any width that was judged there is none."""
-        if not any(not curve.reason for curve in search.curves.values()):
-            forget_fit(self)
-            return
-        clock.stop()
-        if "path_" not in vars(self):  # the last thing that is chosen
-            self._choose(search, folds, clock)
-        self._train(data, clock)
-        self.status_, self.converged_ = Status.STOPPED, False
-
-    def _folds(self, data: WeightedRows, X: Any, y: Any, groups: Any) -> RegressionFolds:
-        """A sample of the rows in a fixed order, and its folds."""
+    def _search_data(self, data: TrainingSet, X: Any, y: Any, groups: Any) -> RegressionData:
+        """A sample of the rows in an order that does not depend on the one they came in, and its folds."""
         state = as_random_state(0 if self.random_state is None else self.random_state)
+        is_drawn = is_number_of_folds(self.cv) and groups is None
+        folds = None if is_drawn else Folds.given(data, self.cv, X, y, groups, of_classes=False)
         order = np.lexsort((data.weights, data.targets, row_sums(data.X)))
-        if is_number_of_folds(self.cv) and groups is None:
-            order = order[np.sort(state.permutation(len(order))[:_SAMPLE])]
+        order = order[np.sort(state.permutation(len(order))[: self._regime.regression_sample])]
+        if folds is None:
             n_folds = min(5 if self.cv is None else int(self.cv), len(order))
-            turn = state.permutation(np.arange(len(order)) % max(n_folds, 1))
-            held = turn[:, None] == np.arange(max(n_folds, 1))
-            training = ~held if n_folds > 1 else held
+            numbers = state.permutation(np.arange(len(order)) % n_folds)
+            folds = Folds.numbered(numbers, n_folds, data.weights[order])
         else:
-            training, held = given_members(data, self.cv, X, y, groups)
-            order = order[np.sort(state.permutation(len(order))[:_SAMPLE])]
-            training, held = training[order], held[order]
-        weights = data.weights[order][:, None]
+            folds = folds.some(order)
         targets = (data.targets[order] - self._centre) / self._unit
-        return RegressionFolds(
-            divided_by(data.X[order], self.feature_scale_),
-            targets,
-            training * weights,
-            held * weights,
-            self._score(),
-        )
+        return RegressionData(divided_by(data.X[order], self.feature_scale_), targets, folds, self._score())
 
     def _score(self) -> RegressionMetric | None:
         """A score of scaled targets and outputs, by what `scoring` says of the unscaled ones."""
         if self.scoring is None:
             return None
-        metric = regression_metric(self.scoring) or partial(_by_scorer, check_scoring(self, self.scoring))
+        metric = regression_metric(self.scoring)
+        if metric is None:
+            scorer = check_scoring(self, self.scoring)
+
+            def metric(targets: np.ndarray, outputs: np.ndarray) -> float:
+                model = HeldOutRegressor(outputs).fit()
+                return float(scorer(model, np.arange(len(targets))[:, None], targets))
+
         centre, unit = self._centre, self._unit
         return lambda targets, outputs: metric(centre + unit * targets, centre + unit * outputs)
 
-    def _curve(self, folds: RegressionFolds, gamma: float, clock: SearchClock) -> StageCurve:
+    def _curve(self, data: RegressionData, gamma: float, clock: SearchClock) -> StageCurve:
         """Held-out errors along the path in C at one width."""
         if clock.is_over and clock.has_begun:
             return StageCurve(gamma, [], [], reason="the search had ended")
         start, clock.has_begun = perf_counter(), True
-        gram = DenseGram(whole_matrix(Gaussian(gamma), folds.X))
+        gram = DenseGram(whole_matrix(Gaussian(gamma), data.X))
         errors: list[float] = []
         alpha: np.ndarray | None = None
         for C in _CS:
-            alpha, outputs = solved(gram, folds, C, _EPSILON, alpha, clock)
+            alpha, outputs = solved(gram, data, C, _EPSILON, alpha, clock)
             try:
-                errors.append(folds.error(outputs))
+                errors.append(data.error(outputs))
             except (ValueError, ArithmeticError) as error:  # a scorer may not like what is predicted
                 return StageCurve(gamma, [], [], reason=str(error))
             if clock.is_over or len(errors) - int(np.argmin(errors)) > _PATIENCE:
@@ -226,36 +278,40 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
             print(f"[adatron] gamma {gamma:.3g}: held-out error {min(errors):.4g}")
         return StageCurve(gamma, [errors], [errors], perf_counter() - start)
 
-    def _choose(self, search: WidthSearch, folds: RegressionFolds, clock: SearchClock) -> None:
+    def _choose(self, search: WidthSearch, data: RegressionData, clock: SearchClock) -> None:
+        """Take the best width and C so far, and the best ε for them if there is time."""
         curve = search.curves[search.best_octave()]
-        self.gamma_, self.C_ = curve.gamma, float(_CS[int(np.argmin(curve.errors[0]))])
+        self.gamma_, self.C_ = curve.gamma, _best_C(curve)
         best, epsilon = curve.best, _EPSILON
-        gram, alpha = DenseGram(whole_matrix(Gaussian(self.gamma_), folds.X)), None
+        gram, alpha = DenseGram(whole_matrix(Gaussian(self.gamma_), data.X)), None
         for tried in () if clock.is_over else _EPSILONS:
-            alpha, outputs = solved(gram, folds, self.C_, tried, alpha, clock)
+            alpha, outputs = solved(gram, data, self.C_, tried, alpha, clock)
             try:
-                error = folds.error(outputs)
+                error = data.error(outputs)
             except (ValueError, ArithmeticError):
                 continue
             if error < best:
                 best, epsilon = error, tried
         self.epsilon_ = epsilon * self._unit
-        if folds.score is None:
-            spread = folds.error(np.zeros_like(folds.held)) or 1.0
+        if data.score is None:
+            spread = data.error(np.zeros_like(data.folds.held)) or 1.0
             self.best_score_, criterion = 1.0 - best / spread, "held-out squared error"
         else:
             self.best_score_, criterion = -best, "minus the held-out score"
-        self.path_ = _path(search, criterion)
+        records, judged = [], sorted(octave for octave, curve in search.curves.items() if not curve.reason)
+        for curve in (search.curves[octave] for octave in judged):
+            record = {"sigma": (2.0 * curve.gamma) ** -0.5, "gamma": curve.gamma, "criterion": curve.best}
+            records.append(record | {"C": _best_C(curve), "seconds": curve.seconds})
+        best_index = judged.index(search.best_octave())
+        self.path_ = KernelPath(records, criterion=criterion, best_index=best_index)
 
-    def _train(self, data: WeightedRows, clock: SearchClock) -> None:
-        left = clock.left_for_training
+    def _train(self, data: TrainingSet, clock: SearchClock) -> None:
+        left = clock.left(1.0, at_least=1e-3)
         svr = SVR(self.C_, self.epsilon_ / self._unit, Gaussian(self.gamma_), time_limit=left)
-        targets = (data.targets - self._centre) / self._unit
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # ours follows
-            self.svr_ = svr.fit(divided_by(data.X, self.feature_scale_), targets, data.weights)
-        self.duality_gap_, self.status_ = svr.duality_gap_, svr.status_
-        self.converged_ = svr.converged_
+        X, targets = divided_by(data.X, self.feature_scale_), (data.targets - self._centre) / self._unit
+        scaled = replace(data, X=X, targets=targets, rows=np.arange(data.m), shape=tuple(X.shape))
+        self.svr_ = svr._fit_checked(scaled)
+        self.duality_gap_, self.status_, self.converged_ = svr.duality_gap_, svr.status_, svr.converged_
         if not self.converged_ and not clock.is_stopped:
             advice = "raise time_limit" if self.status_ is Status.TIME_LIMIT else "scale y"
             message = f"AutoSVR did not converge: {self.status_.sentence}; {advice}"
@@ -282,7 +338,7 @@ class AutoSVR(RegressorMixin, CallbackSupportMixin, BaseEstimator):
         return tags
 
 
-def _moments(data: WeightedRows) -> tuple[float, float]:
+def _moments(data: TrainingSet) -> tuple[float, float]:
     """Mean of the targets and their deviation, 1 if there is none."""
     share = data.weights / data.weights.sum()
     mean = float(share @ data.targets)
@@ -290,17 +346,5 @@ def _moments(data: WeightedRows) -> tuple[float, float]:
     return mean, deviation if deviation > 1e-12 * abs(mean) and deviation > 0.0 else 1.0
 
 
-def _by_scorer(scorer: Any, targets: np.ndarray, outputs: np.ndarray) -> float:
-    return float(scorer(HeldOutRegressor(outputs).fit(), np.arange(len(targets))[:, None], targets))
-
-
-def _path(search: WidthSearch, criterion: str) -> KernelPath:
-    octaves = sorted(octave for octave, curve in search.curves.items() if not curve.reason)
-    records = []
-    for octave in octaves:
-        curve = search.curves[octave]
-        C = float(_CS[int(np.argmin(curve.errors[0]))])
-        record = {"sigma": (2.0 * curve.gamma) ** -0.5, "gamma": curve.gamma, "criterion": curve.best, "C": C}
-        records.append(record | {"seconds": curve.seconds})
-    best = octaves.index(search.best_octave())
-    return KernelPath(records, criterion=criterion, best_index=best)
+def _best_C(curve: StageCurve) -> float:
+    return float(_CS[int(np.argmin(curve.errors[0]))])

@@ -1,29 +1,44 @@
-"""Scores of held-out predictions: the usual metrics at once, any other by scikit-learn's scorers."""
+"""Scores of held-out predictions: scikit-learn's usual metrics computed here, any other by its scorers.
+
+A search asks for thousands of scores of a few hundred rows each; what scikit-learn's scorers check on every
+call would take longer than the training. The values are the same to rounding.
+
+Metrics of predicted labels depend on where the decision is cut. For two classes, all but accuracy are judged
+at the best threshold of all held-out decisions, which the model then predicts with.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from adatron.auto.metrics import LabelMetric
-from adatron.auto.stages import Score, Task
+from adatron.auto.search_data import SearchData
+from adatron.auto.stages import Score
 from adatron.estimators.held_out import HeldOutModel
+from adatron.estimators.probabilities import ClassProbabilities
 
-__all__ = ["criterion_of_metric", "criterion_of_scorer"]
+__all__ = ["best_threshold", "criterion_of_score", "label_metric", "regression_metric", "score_by_scorer"]
+
+_TINY = np.finfo(float).eps
 
 
-def criterion_of_metric(metric: LabelMetric, task: Task) -> Score:
-    """A criterion to minimise, ``1 − score``, as the mean over folds."""
-    k, held = task.signs.shape[1], task.held
+def criterion_of_score(
+    score: Callable[[np.ndarray, np.ndarray, np.ndarray], float], data: SearchData
+) -> Score:
+    """A criterion to minimise, ``1 − score``; `score` takes classes, decisions and folds of held-out rows."""
+    k, held = data.n_problems, data.held
     columns = held.folds[:, None] * k + np.arange(k)
 
     def criterion(before: np.ndarray, after: np.ndarray, share: float) -> np.ndarray:
         values = []
-        for loss in range(len(task.caps)):
-            places = held.rows[:, None], loss * task.folds.n_folds * k + columns
+        for loss in range(len(data.caps)):
+            places = held.rows[:, None], loss * data.folds.n_folds * k + columns
             decisions = (1.0 - share) * before[places] + share * after[places]
-            values.append(1.0 - metric.of_folds(held.codes, decisions, held.folds))
+            values.append(1.0 - score(held.codes, decisions, held.folds))
         if not np.isfinite(values).all():
             raise ValueError("the score is not a finite number")
         return np.array([values, values]).T
@@ -31,24 +46,142 @@ def criterion_of_metric(metric: LabelMetric, task: Task) -> Score:
     return criterion
 
 
-def criterion_of_scorer(scorer: Callable[..., float], task: Task, classes: np.ndarray) -> Score:
-    """A criterion to minimise, ``1 − score``, as the mean over folds."""
-    k = task.signs.shape[1]
-    held = [np.flatnonzero(column) for column in task.folds.held.T]
-    labels = classes[task.codes]
+def score_by_scorer(
+    scorer: Any, classes: np.ndarray, codes: np.ndarray, decisions: np.ndarray, folds: np.ndarray
+) -> float:
+    """The mean over the folds of what scikit-learn's scorer says."""
+    model = HeldOutModel(decisions, classes).fit()
+    parts = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
+    return float(np.mean([scorer(model, rows[:, None], classes[codes[rows]]) for rows in parts]))
 
-    def criterion(before: np.ndarray, after: np.ndarray, share: float) -> np.ndarray:
-        decisions = (1.0 - share) * before + share * after
-        values = []
-        for part in np.split(decisions, len(task.caps), axis=1):
-            scores = [
-                scorer(HeldOutModel(part[:, f * k : (f + 1) * k], classes).fit(), rows[:, None], labels[rows])
-                for f, rows in enumerate(held)
-                if len(rows)
-            ]
-            values.append(1.0 - float(np.mean(scores)))
-        if not np.isfinite(values).all():
-            raise ValueError("the score is not a finite number")
-        return np.array([values, values]).T
 
-    return criterion
+@dataclass(frozen=True)
+class LabelMetric:
+    """A score of decisions (n, k) for rows of classes `codes`; larger is better."""
+
+    kind: str  # "labels", "ranks" or "probabilities"
+    of: Callable[..., Any]  # of counts (true class, predicted class, ...), else of classes and values
+    moves_threshold: bool = False
+
+    def __call__(self, codes: np.ndarray, values: np.ndarray, threshold: float = 0.0) -> float:
+        """The score of decisions, or of probabilities for that kind of metric."""
+        if self.kind != "labels":
+            return self.of(codes, values)
+        predicted = (values[:, 0] > threshold).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
+        n_classes = max(2, values.shape[1])
+        counts = np.bincount(n_classes * codes + predicted, minlength=n_classes**2)
+        return self.of(counts.reshape(n_classes, n_classes).astype(float))
+
+    def of_folds(self, codes: np.ndarray, decisions: np.ndarray, folds: np.ndarray) -> float:
+        """The mean over the folds of held-out rows, with one threshold, or one calibration, for all."""
+        threshold, values = 0.0, decisions
+        if self.moves_threshold and decisions.shape[1] == 1:
+            threshold = best_threshold(self, codes, decisions)
+        if self.kind == "probabilities":
+            values = ClassProbabilities.from_held_out(decisions, codes, np.ones(len(codes)))(decisions)
+        parts = [folds == fold for fold in np.unique(folds)]
+        return float(np.mean([self(codes[rows], values[rows], threshold) for rows in parts]))
+
+
+def best_threshold(metric: LabelMetric, codes: np.ndarray, decisions: np.ndarray) -> float:
+    """Where to cut the decisions (n, 1) of two classes; half-way between two of them."""
+    values, positive = decisions[:, 0], codes == 1
+    order = np.argsort(-values, kind="stable")
+    falling, hits = values[order], np.cumsum(positive[order])
+    ends = np.flatnonzero(np.diff(falling) < 0.0)  # the last row above each threshold
+    if not len(ends):
+        return 0.0
+    n_positive, n_negative = int(positive.sum()), int((~positive).sum())
+    true_positives = hits[ends].astype(float)
+    false_positives = ends + 1.0 - true_positives
+    of_negatives = n_negative - false_positives, false_positives
+    of_positives = n_positive - true_positives, true_positives
+    best = ends[int(np.argmax(metric.of(np.array([of_negatives, of_positives]))))]
+    return float(0.5 * (falling[best] + falling[best + 1]))
+
+
+def _accuracy(counts: np.ndarray) -> Any:
+    return np.trace(counts) / counts.sum(axis=(0, 1))
+
+
+def _balanced_accuracy(counts: np.ndarray) -> Any:
+    """Mean recall of the classes that are there."""
+    totals = counts.sum(axis=1)
+    recalls = np.where(totals > 0.0, np.einsum("ii...->i...", counts) / np.maximum(totals, 1.0), 0.0)
+    return recalls.sum(axis=0) / np.maximum((totals > 0.0).sum(axis=0), 1.0)
+
+
+def _f1(counts: np.ndarray, of: str | int) -> Any:
+    """F1 of one class, or its mean; a class that is neither there nor predicted has 0."""
+    right = np.einsum("ii...->i...", counts)
+    totals, predicted = counts.sum(axis=1), counts.sum(axis=0)
+    values = 2.0 * right / np.maximum(totals + predicted, _TINY)
+    if of == "macro":  # scikit-learn leaves out classes that are neither there nor predicted
+        return values.sum(axis=0) / np.maximum((totals + predicted > 0.0).sum(axis=0), 1.0)
+    if of == "weighted":
+        return (values * totals).sum(axis=0) / totals.sum(axis=0)
+    return values[of]
+
+
+def _roc_auc(codes: np.ndarray, decisions: np.ndarray) -> float:
+    """The share of pairs of a negative and a positive row in the right order; ties count for a half."""
+    positive, negative = decisions[codes == 1, 0], np.sort(decisions[codes != 1, 0])
+    if len(positive) == 0 or len(negative) == 0:
+        raise ValueError("roc_auc needs held-out rows of both classes in every fold; choose another cv")
+    below, not_above = (np.searchsorted(negative, positive, side).sum() for side in ("left", "right"))
+    return float(0.5 * (below + not_above) / (len(positive) * len(negative)))
+
+
+def _neg_log_loss(codes: np.ndarray, probabilities: np.ndarray) -> float:
+    own = probabilities[np.arange(len(codes)), codes] / probabilities.sum(axis=1)
+    return float(np.mean(np.log(np.clip(own, _TINY, 1.0 - _TINY))))
+
+
+_LABEL_METRICS = {
+    "accuracy": LabelMetric("labels", _accuracy),
+    "balanced_accuracy": LabelMetric("labels", _balanced_accuracy, moves_threshold=True),
+    "f1_macro": LabelMetric("labels", partial(_f1, of="macro"), moves_threshold=True),
+    "f1_micro": LabelMetric("labels", _accuracy),  # the same for one label a row
+    "f1_weighted": LabelMetric("labels", partial(_f1, of="weighted"), moves_threshold=True),
+    "neg_log_loss": LabelMetric("probabilities", _neg_log_loss),
+}
+
+
+def label_metric(scoring: Any, classes: np.ndarray) -> LabelMetric | None:
+    """The metric that a name of scikit-learn means; None where its own scorer must be asked."""
+    if not isinstance(scoring, str):
+        return None
+    if len(classes) == 2 and scoring == "roc_auc":
+        return LabelMetric("ranks", _roc_auc)
+    if len(classes) == 2 and scoring == "f1" and 1 in classes.tolist():  # it is of the class 1
+        return LabelMetric("labels", partial(_f1, of=classes.tolist().index(1)), moves_threshold=True)
+    return _LABEL_METRICS.get(scoring)
+
+
+RegressionMetric = Callable[[np.ndarray, np.ndarray], float]
+
+
+def _r2(targets: np.ndarray, outputs: np.ndarray) -> float:
+    if len(targets) < 2:
+        return float("nan")
+    rest, total = float(np.sum((targets - outputs) ** 2)), float(np.sum((targets - targets.mean()) ** 2))
+    if total == 0.0:
+        return 1.0 if rest == 0.0 else 0.0
+    return 1.0 - rest / total
+
+
+def _mean_squared_error(targets: np.ndarray, outputs: np.ndarray) -> float:
+    return float(np.mean((targets - outputs) ** 2))
+
+
+_REGRESSION_METRICS: dict[str, RegressionMetric] = {
+    "r2": _r2,
+    "neg_mean_squared_error": lambda targets, outputs: -_mean_squared_error(targets, outputs),
+    "neg_root_mean_squared_error": lambda targets, outputs: -(_mean_squared_error(targets, outputs) ** 0.5),
+    "neg_mean_absolute_error": lambda targets, outputs: -float(np.mean(np.abs(targets - outputs))),
+}
+
+
+def regression_metric(scoring: Any) -> RegressionMetric | None:
+    """The metric that a name of scikit-learn means; None where its own scorer must be asked."""
+    return _REGRESSION_METRICS.get(scoring) if isinstance(scoring, str) else None

@@ -10,49 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from adatron.auto.folds import Folds
-from adatron.auto.measures import HeldOut, held_out_errors
+from adatron.auto.search_data import SearchData
 from adatron.problems import DualProblem
 from adatron.solvers import ConjugateHinge
 
-__all__ = ["Score", "StageCurve", "Task", "TimeIsUp", "stage_curve", "trained_until"]
+__all__ = ["Score", "StageCurve", "TimeIsUp", "stage_curve", "trained_until"]
 
 _MOST_EPOCHS = 200
 _EPOCHS_AFTER_BEST = 5, 0.6  # so many, plus this part of the epochs that the best took
 _RACE = ((4, 1.25, 0.02), (12, 1.05, 0.005))  # from which epoch on, and how far behind, a width has lost
 
 Pause = Callable[[], None]
-Score = Callable[[np.ndarray, np.ndarray, float], np.ndarray]
+Score = Callable[[np.ndarray, np.ndarray, float], np.ndarray]  # as `SearchData.errors`
 
 
 class TimeIsUp(Exception):
     """Raised between epochs to end a training with what it has."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is to be learnt: signs of the k problems, classes and folds of m rows; the losses to try."""
-
-    signs: np.ndarray  # (m, k)
-    codes: np.ndarray  # (m,)
-    folds: Folds
-    weights: np.ndarray  # (m,)
-    caps: tuple[float, ...] = (np.inf,)
-    gain: float = 0.0  # part of the criterion by which it must fall to count as improved
-
-    @cached_property
-    def held(self) -> HeldOut:
-        return HeldOut.of(self.folds.held, self.codes)
-
-    def errors(self, before: np.ndarray, after: np.ndarray, share: float) -> np.ndarray:
-        """Held-out error and criterion of each loss (n_losses, 2), between two stages."""
-        return held_out_errors(before, after, share, self.held, self.signs.shape[1], len(self.caps))
 
 
 @dataclass
@@ -72,6 +50,10 @@ class StageCurve:
     def best(self) -> float:
         return min((min(values) for values in self.criterion if values), default=np.inf)
 
+    @property
+    def epochs(self) -> int:
+        return len(self.errors[0]) // 2 if self.errors else 0
+
 
 def _epochs(
     gram: Any, signs: np.ndarray, weights: np.ndarray, caps: Sequence[float], pause: Pause
@@ -89,20 +71,20 @@ def _epochs(
 
 
 def stage_curve(
-    gram: Any, gamma: float, task: Task, score: Score, pause: Pause, rival: float = np.inf
+    gram: Any, gamma: float, data: SearchData, score: Score, pause: Pause, rival: float
 ) -> StageCurve:
     """Train until the criterion has not improved for a while; earlier where it is far above the `rival`."""
     began = perf_counter()
-    curve = StageCurve(gamma, [[] for _ in task.caps], [[] for _ in task.caps])
+    curve = StageCurve(gamma, [[] for _ in data.caps], [[] for _ in data.caps])
     best, best_epoch, last = np.inf, 0, None
-    for epoch, state in enumerate(_epochs(gram, task.signs, task.folds.training, task.caps, pause), 1):
+    for epoch, state in enumerate(_epochs(gram, data.signs, data.folds.training, data.caps, pause), 1):
         now = state.f + state.bias
         for share in (0.5, 1.0):
             for loss, (error, value) in enumerate(score(now if last is None else last, now, share)):
                 curve.errors[loss].append(float(error))
                 curve.criterion[loss].append(float(value))
         last = now
-        if curve.best < (1.0 - task.gain) * best:
+        if curve.best < (1.0 - data.gain) * best:
             best, best_epoch = curve.best, epoch
         is_over = epoch >= _EPOCHS_AFTER_BEST[0] + (1.0 + _EPOCHS_AFTER_BEST[1]) * best_epoch
         lost = any(epoch >= first and best > part * rival + more for first, part, more in _RACE)

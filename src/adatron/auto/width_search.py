@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -10,15 +10,15 @@ import numpy as np
 
 from adatron.auto.stages import StageCurve
 
-__all__ = ["Choice", "SearchLevels", "WidthSearch"]
+__all__ = ["FIRST_OCTAVES", "Candidate", "SearchLevels", "WidthSearch"]
 
-_FIRST = (0, 2, -2, 4, -4)  # octaves of γ
+FIRST_OCTAVES = (0, 2, -2, 4, -4)  # of γ
 _FARTHEST = 12
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The chosen width and stage, and what they are expected to be worth."""
+class Candidate:
+    """A width, a loss and a stage, and what they are worth on held-out rows."""
 
     octave: int
     gamma: float
@@ -41,8 +41,18 @@ class WidthSearch:
     def gamma(self, octave: int) -> float:
         return 2.0**octave / self.spread
 
-    def look_at(self, octaves: Any) -> None:
-        """Evaluate some octaves, unless they are known."""
+    def run(self, octaves: Iterable[int] = FIRST_OCTAVES, *, neighbours: bool = True) -> Candidate:
+        """The whole search, from some octaves on; without `neighbours` no others are looked at."""
+        self._look_at(octaves)
+        while neighbours:
+            best = self.best_octave()
+            missing = {best - 1, best + 1} - set(self.curves)
+            if not missing or abs(best) == _FARTHEST:
+                break
+            self._look_at(sorted(missing))
+        return self.candidate(self.best_octave())
+
+    def _look_at(self, octaves: Iterable[int]) -> None:
         for octave in octaves:
             if octave not in self.curves and abs(octave) <= _FARTHEST:
                 known = self.known.get(octave)
@@ -54,16 +64,6 @@ class WidthSearch:
         """The least value of the criterion so far."""
         return min((curve.best for curve in self.curves.values()), default=np.inf)
 
-    def run(self, first: tuple[int, ...] = _FIRST) -> Choice:
-        """The whole search."""
-        self.look_at(first)
-        while True:
-            best = self.best_octave()
-            missing = {best - 1, best + 1} - set(self.curves)
-            if not missing or abs(best) == _FARTHEST:
-                return self.choose()
-            self.look_at(sorted(missing))
-
     def best_octave(self) -> int:
         usable = {octave: curve.best for octave, curve in self.curves.items() if not curve.reason}
         if not usable:
@@ -71,16 +71,15 @@ class WidthSearch:
             raise ValueError(f"no kernel width could be judged: {reasons}")
         return min(usable, key=lambda octave: (usable[octave], abs(octave)))
 
-    def choose(self) -> Choice:
-        """The width, loss and stage with the least value of the criterion."""
-        octave = self.best_octave()
+    def candidate(self, octave: int) -> Candidate:
+        """The loss and stage of one width with the least value of the criterion; NaN if it failed."""
         curve = self.curves[octave]
+        if curve.reason:
+            return Candidate(octave, curve.gamma, 0, np.nan, np.nan, np.nan)
         loss = int(np.argmin([min(values) for values in curve.criterion]))
         place = int(np.argmin(curve.criterion[loss]))
-        stage = max(1.0, 0.5 * (place + 1))
-        return Choice(
-            octave, curve.gamma, loss, stage, curve.errors[loss][place], curve.criterion[loss][place]
-        )
+        stage, error = max(1.0, 0.5 * (place + 1)), curve.errors[loss][place]
+        return Candidate(octave, curve.gamma, loss, stage, error, curve.criterion[loss][place])
 
 
 class SearchLevels:
@@ -94,14 +93,15 @@ class SearchLevels:
         self, spread: float, curve_of: Callable[[float, float], StageCurve], after_width: Callable[[], None]
     ) -> WidthSearch:
         """The search of the next level."""
-        known = self.known(len(self.searches))
-        search = WidthSearch(spread, curve_of, after_width, known=known)
-        self.searches.append(search)
-        return search
+        level = len(self.searches)
+        known = self._known[level] if level < len(self._known) else {}
+        self.searches.append(WidthSearch(spread, curve_of, after_width, known=known))
+        return self.searches[level]
 
-    def known(self, level: int) -> dict[int, StageCurve]:
-        """What an earlier search of that level has judged."""
-        return self._known[level] if level < len(self._known) else {}
+    @property
+    def have_judged(self) -> bool:
+        """Whether some width was judged."""
+        return any(not curve.reason for search in self.searches for curve in search.curves.values())
 
     def saved(self) -> dict[str, Any]:
         """The curves of all widths that were judged."""

@@ -5,21 +5,13 @@ Each takes numbers that a fit leaves behind; its docstring says what it assumes,
 error on new points with confidence 1 − δ; `support_vector_loo_bound`, `radius_margin_bound` and
 `span_bound` concern the leave-one-out error.
 
-Examples
---------
->>> from adatron.bounds import compression_bound, novikoff_bound, support_vector_loo_bound
->>> novikoff_bound(radius=1.0, margin=0.1, bias=False)
-100.0
->>> support_vector_loo_bound(n_support=20, n_samples=2_000)
-0.01
->>> round(compression_bound(n_support=20, n_samples=2_000), 3)
-0.089
+>>> from adatron.bounds import compression_bound, support_vector_loo_bound
+>>> support_vector_loo_bound(n_support=20, n_samples=2_000), round(compression_bound(20, 2_000), 3)
+(0.01, 0.089)
 """
 
-from adatron.bounds.leave_one_out import radius_margin_bound, support_vector_loo_bound
-from adatron.bounds.mistakes import novikoff_bound
-from adatron.bounds.new_points import compression_bound, margin_bound
-from adatron.bounds.span import span_bound
+from adatron.bounds.leave_one_out import radius_margin_bound, span_bound, support_vector_loo_bound
+from adatron.bounds.mistakes import compression_bound, margin_bound, novikoff_bound
 
 __all__ = [
     "compression_bound",

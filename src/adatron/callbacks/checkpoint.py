@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import warnings
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from adatron.callbacks.identity import differences, identity
+import numpy as np
+from scipy import sparse
+
+from adatron import __version__
+from adatron.estimators.dask_input import collection_digests, is_dask, on_client
 from adatron.exceptions import AdatronWarning
 from adatron.storage import check_target, read_container, write_container
 from adatron.storage.tree import flatten, unflatten
@@ -16,6 +21,7 @@ from adatron.storage.tree import flatten, unflatten
 __all__ = ["Checkpoint"]
 
 _KIND = "checkpoint"
+_MAY_CHANGE = frozenset({"time_limit", "max_iter", "verbose", "n_jobs", "cache_size"})
 _KEEP_EVERY, _KEEP_SHARE = 0.05, 30.0  # seconds; times of what keeping takes
 
 
@@ -74,8 +80,16 @@ class Checkpoint:
         self, estimator: Any, fit: Any, *, X: Any = None, y: Any = None, metadata: Any = None
     ) -> None:
         check_target(self.path)
-        weights = (metadata or {}).get("sample_weight")
-        self._identity = identity(estimator, X, y, weights)
+        parameters = estimator.get_params(deep=False)
+        data = {"X": X, "y": y, "sample_weight": (metadata or {}).get("sample_weight")}
+        self._identity = {
+            "adatron": __version__,
+            "estimator": type(estimator).__name__,
+            "parameters": {
+                name: repr(value) for name, value in parameters.items() if name not in _MAY_CHANGE
+            },
+            "data": {name: digest(values) for name, values in data.items()},
+        }
         if self.resume and self.path.exists():
             self._restore(fit)
         self._fit, self._due = fit, monotonic() + self.every
@@ -120,7 +134,7 @@ class Checkpoint:
 
     def _restore(self, fit: Any) -> None:
         header, arrays = read_container(self.path, _KIND)
-        changed = differences(header.get("of"), self._identity)
+        changed = _differences(header.get("of"), self._identity)
         if changed:
             raise ValueError(
                 f"the checkpoint {str(self.path)!r} belongs to another fit: {'; '.join(changed)}. Undo that, "
@@ -130,3 +144,39 @@ class Checkpoint:
             fit.restore(unflatten(header["fit"], arrays))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"the checkpoint {str(self.path)!r} does not fit: {error}") from error
+
+
+def _differences(saved: Any, current: dict[str, Any]) -> list[str]:
+    """What has changed between two fits, as parts of a sentence."""
+    if not isinstance(saved, dict) or saved.keys() != current.keys():
+        return ["it is of another kind of file"]
+    before, now = saved["parameters"], current["parameters"]
+    pairs = [(name, saved[name], current[name]) for name in ("adatron", "estimator")]
+    pairs += [(name, before.get(name, "absent"), now.get(name, "absent")) for name in before | now]
+    changed = [f"{name} was {old}, is {new}" for name, old, new in pairs if old != new]
+    data = [name for name, value in saved["data"].items() if current["data"][name] != value]
+    return changed + [f"{name} differs" for name in data]
+
+
+def digest(values: Any) -> str:
+    """SHA-256 of what the values are, whatever they are kept in; "" for None."""
+    if values is None:
+        return ""
+    if is_dask(values) and values.ndim == 2:  # its rows stay where they are, whatever their partitions
+        return hashlib.sha256(collection_digests(values).tobytes()).hexdigest()
+    values = on_client(values)
+    matrix: Any = values if sparse.issparse(values) else np.asarray(values)
+    parts = [matrix]
+    if matrix.ndim == 2 and (sparse.issparse(matrix) or matrix.dtype.kind in "biuf"):
+        rows = sparse.csr_array(matrix).astype(np.float64)  # sparse and dense rows give the same arrays
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        parts = [np.array(rows.shape), rows.indptr, rows.indices, rows.data]
+    found = hashlib.sha256()
+    for part in parts:
+        if part.dtype.kind in "biuf":
+            stored = "<f8" if part.dtype.kind == "f" else "<i8"
+            found.update(np.ascontiguousarray(part, dtype=stored).tobytes())
+        else:
+            found.update(repr(part.tolist()).encode())
+    return found.hexdigest()

@@ -13,7 +13,7 @@ from adatron.cli.data import Rows
 from adatron.cli.progress import FitProgress, progress_bar
 from adatron.cli.signals import Ended, Signals
 from adatron.cli.terminal import say
-from adatron.gram import peak_memory
+from adatron.numerics.memory import peak_memory
 
 __all__ = ["Outcome", "Parts", "split", "train"]
 

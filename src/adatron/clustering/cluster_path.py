@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import NearestNeighbors
 
-from adatron.clustering.edges import neighbour_distances
-from adatron.clustering.labels import DistinctRows, cluster_labels, contour_of
+from adatron.clustering.labels import DistinctRows, LabelSettings, cluster_labels
+from adatron.estimators.parameters import as_random_state
 from adatron.exceptions import KernelError
 from adatron.gram import RowGram
 from adatron.kernels import Gaussian
 from adatron.problems import enclosing_ball
 from adatron.solvers import GreedyAdatron
-from adatron.training import DualSolution, Run, rounds
+from adatron.training import GapRule, Run, rounds
 
-__all__ = ["NUS", "ClusterPath", "cluster_path", "widths"]
+__all__ = ["NUS", "ClusterPath", "cluster_path"]
 
 NUS = (0.05, 0.1, 0.2, 0.3, 0.4)
+_ROWS_AT_MOST = 1_500
 _STEP = 2.0**0.25  # of σ: half an octave of σ²
 _WIDTHS_AT_MOST = 24
 _NEIGHBOURS = 12  # the narrowest kernel reaches about this many of the other rows
@@ -85,8 +88,10 @@ class ClusterPath:
         """
         usual = _usual(self.labels.reshape(-1, self.labels.shape[2])).reshape(self.labels.shape[:2])
         nu = int(usual.sum(axis=1).argmax())
-        begin, end = _longest_run(usual[nu])
-        return nu, (begin + end - 1) // 2
+        steps = np.diff(np.concatenate([[False], usual[nu], [False]]).astype(np.int8))
+        begins, ends = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1)
+        longest = int((ends - begins).argmax())
+        return nu, int(begins[longest] + ends[longest] - 1) // 2
 
 
 def _usual(settings: np.ndarray) -> np.ndarray:
@@ -98,7 +103,8 @@ def _usual(settings: np.ndarray) -> np.ndarray:
     alike: list[list[int]] = []
     for i in np.flatnonzero(counts >= 2).tolist():
         for group in alike:
-            if _are_alike(settings[group[0]], settings[i]):
+            first = group[0]
+            if counts[first] == counts[i] and adjusted_rand_score(settings[first], settings[i]) >= _ALIKE:
                 group.append(i)
                 break
         else:
@@ -109,28 +115,34 @@ def _usual(settings: np.ndarray) -> np.ndarray:
     return counts == (1 if (counts == 1).any() else counts.min())
 
 
-def _are_alike(labels: np.ndarray, others: np.ndarray) -> bool:
-    return bool(labels.max() == others.max() and adjusted_rand_score(labels, others) >= _ALIKE)
+def cluster_path(
+    X: np.ndarray, sigmas: np.ndarray | None, nus: np.ndarray, settings: LabelSettings, random_state: Any
+) -> ClusterPath:
+    """Cluster the rows of `X`, or 1,500 of them if there are more, for every ν and σ.
 
-
-def _longest_run(flags: np.ndarray) -> tuple[int, int]:
-    """Begin and end of the first of the longest runs of True."""
-    padded = np.concatenate([[False], flags, [False]]).astype(np.int8)
-    begins, ends = np.flatnonzero(np.diff(padded) == 1), np.flatnonzero(np.diff(padded) == -1)
-    longest = int((ends - begins).argmax())
-    return int(begins[longest]), int(ends[longest])
-
-
-def widths(X: np.ndarray) -> np.ndarray:
-    """Widths to try: from the spread of all rows down to the distance of near neighbours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.clustering.cluster_path import widths
-    >>> widths(np.array([[0.0], [1.0], [5.0], [6.0]])).round(2)
-    array([1.8 , 1.52, 1.27, 1.07, 0.9 , 0.76])
+    Without `sigmas`, the widths go from the spread of the rows down to the distance of near neighbours.
     """
+    places = np.arange(len(X))
+    if len(X) > _ROWS_AT_MOST:
+        places = np.sort(as_random_state(random_state).choice(len(X), _ROWS_AT_MOST, replace=False))
+        X = X[places]
+    sigmas = _widths(X) if sigmas is None else sigmas
+    rows = DistinctRows(X, settings.n_neighbors)
+    labels = np.empty((len(nus), len(sigmas), len(X)), dtype=np.int64)
+    for j, sigma in enumerate(sigmas):
+        kernel = Gaussian.of_width(float(sigma))
+        for i, nu in enumerate(nus):
+            # float32 is quick and does to compare settings; the fit itself is as exact as others
+            gram = RowGram(kernel, X, _CACHE, np.float32)
+            problem = enclosing_ball(gram, np.ones(len(X)), float(nu))
+            run = Run(problem, GreedyAdatron(), GapRule(settings.tol), max_iter=_MAX_ITER)
+            for _ in rounds([run]):
+                pass
+            labels[i, j], _ = cluster_labels(kernel, rows, run.snapshot()[0], settings)
+    return ClusterPath(sigmas, nus, labels, places)
+
+
+def _widths(X: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
         centre = X.mean(axis=0)
         spread = float(np.square(X - centre).sum(axis=1).mean())  # β, as for gamma="mean"
@@ -140,40 +152,7 @@ def widths(X: np.ndarray) -> np.ndarray:
         return np.ones(1)  # all rows are equal: any width gives one cluster
     distinct = np.unique(X, axis=0)
     n_neighbors = max(1, min(_NEIGHBOURS, len(distinct) // 10))
-    nearest = float(np.median(neighbour_distances(distinct, n_neighbors)))
+    distances, _ = NearestNeighbors(n_neighbors=n_neighbors).fit(distinct).kneighbors()
+    nearest = float(np.median(distances[:, -1]))
     steps = np.log(max(np.sqrt(spread) / nearest, 1.0)) / np.log(_STEP)
     return np.sqrt(0.5 * spread) * _STEP ** -np.arange(min(int(steps) + 1, _WIDTHS_AT_MOST))
-
-
-def cluster_path(
-    X: np.ndarray,
-    places: np.ndarray,
-    sigmas: np.ndarray,
-    nus: np.ndarray,
-    *,
-    n_neighbors: int,
-    n_samples: int,
-    share: float,
-    tol: float,
-) -> ClusterPath:
-    """Cluster the rows `places` of `X` for every ν and σ."""
-    X = X[places]
-    rows = DistinctRows(X, n_neighbors)
-    labels = np.empty((len(nus), len(sigmas), len(X)), dtype=np.int64)
-    for j, sigma in enumerate(sigmas):
-        kernel = Gaussian.of_width(float(sigma))
-        for i, nu in enumerate(nus):
-            solution = _ball(kernel, X, float(nu), tol)
-            contour = contour_of(kernel, X, solution, tol)
-            outputs = contour.outputs(rows.X)
-            labels[i, j] = cluster_labels(contour, rows, solution.alpha, outputs, n_samples, share)
-    return ClusterPath(np.asarray(sigmas), np.asarray(nus), labels, places)
-
-
-def _ball(kernel: Gaussian, X: np.ndarray, nu: float, tol: float) -> DualSolution:
-    """In float32, which is quick and does to compare settings; the fit itself is as exact as others."""
-    problem = enclosing_ball(RowGram(kernel, X, _CACHE, np.float32), np.ones(len(X)), nu)
-    run = Run(problem, GreedyAdatron(), tol=tol, max_iter=_MAX_ITER)
-    for _ in rounds([run]):
-        pass
-    return run.snapshot()[0]

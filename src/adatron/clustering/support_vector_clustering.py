@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -10,26 +11,28 @@ from scipy import sparse
 from sklearn.base import ClusterMixin, clone
 from sklearn.callback import with_callbacks
 
-from adatron.clustering.cluster_path import NUS, ClusterPath, cluster_path, widths
-from adatron.clustering.labels import DistinctRows, cluster_labels, contour_of
+from adatron.clustering.cluster_path import NUS, ClusterPath, cluster_path
+from adatron.clustering.labels import DistinctRows, LabelSettings, cluster_labels
 from adatron.estimators.base import DEFAULT_MAX_ITER, FitPlan, KernelMachine, summary_attributes
-from adatron.estimators.inputs import check_training_X
-from adatron.estimators.parameters import (
-    as_random_state,
-    check_common_parameters,
-    check_integer,
-    check_number,
-)
-from adatron.gram import choose_rows
+from adatron.estimators.parameters import check_common_parameters, check_integer, check_number
+from adatron.estimators.training_set import TrainingSet, weighted_set
+from adatron.gram import choose_gram
 from adatron.kernels import Gaussian
-from adatron.problems import Ball, enclosing_ball
+from adatron.problems import enclosing_ball
 from adatron.solvers import GreedyAdatron
-from adatron.training import DualSolution, Run
+from adatron.training import DualSolution, GapRule, Run
 
 __all__ = ["SupportVectorClustering"]
 
-_SHARE = "a number between 0 and 1"
-_PATH_ROWS = 1_500  # that a choice of σ and ν rests on, at most
+
+@dataclass
+class ClusterPlan(FitPlan):
+    """The ball to be fitted, and how σ and ν were chosen."""
+
+    sigma: float = 0.0
+    nu: float = 0.0
+    settings: LabelSettings | None = None
+    path: ClusterPath | None = None
 
 
 class SupportVectorClustering(ClusterMixin, KernelMachine):
@@ -102,6 +105,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     (2, 2)
     """
 
+    kernel = "rbf"  # the only one; not a parameter
     max_iter, time_limit, rank = -1, None, None  # limits of other machines that this one does not offer
     _more_epochs = "raise tol, or scale X"
 
@@ -160,96 +164,73 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         ClusterPath
             For every value of `nu` that is tried.
         """
-        settings = self._checked_settings()
-        X = _checked_rows(clone(self), X)
+        _, nus, settings = self._checked_parameters()
+        X = _checked_rows(clone(self), X).X
         if sigmas is not None:
             given = [_width("sigmas", sigma, "finite numbers > 0") for sigma in np.ravel(sigmas).tolist()]
             sigmas = np.sort(given)[::-1]
             if len(sigmas) == 0:
                 raise ValueError("sigmas must be None or have at least one width, got none")
-        return self._path(X, settings, sigmas)
+        return cluster_path(X, sigmas, nus, settings, self.random_state)
 
-    def _checked_settings(self) -> dict[str, Any]:
+    def _checked_parameters(self) -> tuple[np.ndarray | None, np.ndarray, LabelSettings]:
+        """The width in an array, or None for "auto"; the values of ν; the settings of the labels."""
         check_common_parameters(self)
-        self._given_sigma()
-        self._given_nu()
-        share = check_number("min_cluster_size", self.min_cluster_size, allowed=_SHARE)
+        sigmas, nus = None, np.array(NUS)
+        if not (isinstance(self.sigma, str) and self.sigma == "auto"):
+            sigmas = np.array([_width("sigma", self.sigma, "'auto' or a finite number > 0")])
+        if not (isinstance(self.nu, str) and self.nu == "auto"):
+            if not isinstance(self.nu, Real) or isinstance(self.nu, bool) or not 0.0 <= float(self.nu) < 1.0:
+                raise ValueError(f"nu must be 'auto' or a number from 0 to below 1, got {self.nu!r}")
+            nus = np.array([float(self.nu)])
+        allowed = "a number between 0 and 1"
+        share = check_number("min_cluster_size", self.min_cluster_size, allowed=allowed)
         if share >= 1.0:
-            raise ValueError(f"min_cluster_size must be {_SHARE}, got {self.min_cluster_size!r}")
-        return {
-            "n_neighbors": _count("n_neighbors", self.n_neighbors),
-            "n_samples": _count("n_samples_per_edge", self.n_samples_per_edge),
-            "share": share,
-            "tol": check_number("tol", self.tol),
-        }
-
-    def _given_sigma(self) -> np.ndarray | None:
-        """The width in an array, None for "auto"."""
-        if isinstance(self.sigma, str) and self.sigma == "auto":
-            return None
-        return np.array([_width("sigma", self.sigma, "'auto' or a finite number > 0")])
-
-    def _given_nu(self) -> np.ndarray | None:
-        """The ν in an array, None for "auto"."""
-        if isinstance(self.nu, str) and self.nu == "auto":
-            return None
-        if not isinstance(self.nu, Real) or isinstance(self.nu, bool) or not 0.0 <= float(self.nu) < 1.0:
-            raise ValueError(f"nu must be 'auto' or a number from 0 to below 1, got {self.nu!r}")
-        return np.array([float(self.nu)])
-
-    def _path(self, X: np.ndarray, settings: dict[str, Any], sigmas: np.ndarray | None) -> ClusterPath:
-        m = len(X)
-        places = np.arange(m)
-        if m > _PATH_ROWS:
-            places = np.sort(as_random_state(self.random_state).choice(m, _PATH_ROWS, replace=False))
-        sigmas = widths(X[places]) if sigmas is None else sigmas
-        nus = self._given_nu()
-        return cluster_path(X, places, sigmas, np.array(NUS) if nus is None else nus, **settings)
+            raise ValueError(f"min_cluster_size must be {allowed}, got {self.min_cluster_size!r}")
+        n_neighbors, n_samples = (
+            check_integer(name, getattr(self, name), at_least=1, allowed="an integer >= 1")
+            for name in ("n_neighbors", "n_samples_per_edge")
+        )
+        return sigmas, nus, LabelSettings(n_neighbors, n_samples, share, check_number("tol", self.tol))
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
-        settings = self._checked_settings()
-        X = _checked_rows(self, X)
-        extras: dict[str, Any] = {"X": X, "settings": settings}
-        sigmas, nus = self._given_sigma(), self._given_nu()
-        if sigmas is None or nus is None:
-            path = extras["path"] = self._path(X, settings, sigmas)
+        sigmas, nus, settings = self._checked_parameters()
+        data, path = _checked_rows(self, X), None
+        if sigmas is None or len(nus) > 1:
+            path = cluster_path(data.X, sigmas, nus, settings, self.random_state)
             i, j = path.choice()
-            sigmas, nus = path.sigmas[j : j + 1], path.nus[i : i + 1]
-        extras["sigma"], extras["nu"] = float(sigmas[0]), float(nus[0])
-        kernel = extras["gaussian"] = Gaussian.of_width(extras["sigma"])
-        choice = choose_rows(kernel, X, self.cache_size)
-        extras["reason"] = f"sigma={extras['sigma']:.4g}, nu={extras['nu']:.4g}; {choice.reason}"
-        problem = enclosing_ball(choice.gram, np.ones(len(X)), extras["nu"])
-        run = Run(problem, GreedyAdatron(), tol=settings["tol"], max_iter=DEFAULT_MAX_ITER, eager=True)
-        return FitPlan(kernel, [run], None, 1, extras=extras)
-
-    def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
-        (solution,) = solutions
-        X, settings, kernel = (plan.extras[name] for name in ("X", "settings", "gaussian"))
-        rows = DistinctRows(X, settings["n_neighbors"])
-        contour = contour_of(kernel, X, solution, settings["tol"])
-        outputs = contour.outputs(rows.X)
-        labels = cluster_labels(
-            contour, rows, solution.alpha, outputs, settings["n_samples"], settings["share"]
+            sigmas, nus = path.sigmas[[j]], path.nus[[i]]
+        sigma, nu = float(sigmas[0]), float(nus[0])
+        kernel = Gaussian.of_width(sigma)
+        choice = choose_gram(kernel, data.X, self.cache_size, needs_few_rows=True, regime=self._regime)
+        problem = enclosing_ball(choice.gram, data.weights, nu)
+        rule = GapRule(settings.tol, eager=True, regime=self._regime)
+        run = Run(problem, GreedyAdatron(), rule, max_iter=DEFAULT_MAX_ITER)
+        reason = f"sigma={sigma:.4g}, nu={nu:.4g}; {choice.reason}"
+        return ClusterPlan(
+            kernel, data, choice.gram, [run], reason, sigma=sigma, nu=nu, settings=settings, path=path
         )
+
+    def _attributes(self, plan: Any, solutions: list[DualSolution]) -> dict[str, Any]:
+        (solution,) = solutions
+        X, settings = plan.data.X, plan.settings
+        rows = DistinctRows(X, settings.n_neighbors)
+        labels, outputs = cluster_labels(plan.kernel, rows, solution, settings)
+        centre_squared = float(solution.alpha @ outputs)
         support = np.flatnonzero(solution.alpha)
         attributes = summary_attributes(solutions) | {
             "labels_": labels,
             "n_clusters_": int(labels.max()) + 1,
-            "radius_": _radius(solution, outputs[rows.inverse]),
+            "radius_": float(np.sqrt(max(centre_squared + 2.0 * solution.bias, 0.0))),
             "support_": support.astype(np.int32),
             "support_vectors_": X[support],
             "dual_coef_": solution.alpha[None, support],
-            "sigma_": plan.extras["sigma"],
-            "gamma_": float(kernel.gamma),
-            "nu_": plan.extras["nu"],
+            "sigma_": plan.sigma,
+            "gamma_": float(plan.kernel.gamma),
+            "nu_": plan.nu,
             "n_iter_": solution.n_iter,
         }
-        return attributes | {"path_": plan.extras["path"]} if "path" in plan.extras else attributes
-
-
-def _count(name: str, value: Any) -> int:
-    return check_integer(name, value, at_least=1, allowed="an integer >= 1")
+        return attributes if plan.path is None else attributes | {"path_": plan.path}
 
 
 def _width(name: str, value: Any, allowed: str) -> float:
@@ -259,16 +240,10 @@ def _width(name: str, value: Any, allowed: str) -> float:
     return sigma
 
 
-def _checked_rows(estimator: SupportVectorClustering, X: Any) -> np.ndarray:
+def _checked_rows(estimator: SupportVectorClustering, X: Any) -> TrainingSet:
     if sparse.issparse(X):
         raise TypeError(
             "SupportVectorClustering needs dense rows, X is a sparse matrix; pass X.toarray(), "
             "or fewer columns (e.g. from TruncatedSVD)"
         )
-    return check_training_X(estimator, X)
-
-
-def _radius(solution: DualSolution, outputs: np.ndarray) -> float:
-    centre_squared = float(solution.alpha @ outputs)
-    ball = Ball(solution.alpha, centre_squared, max(centre_squared + 2.0 * solution.bias, 0.0))
-    return float(np.sqrt(ball.radius_squared))
+    return weighted_set(estimator, X, None, None, has_targets=False)

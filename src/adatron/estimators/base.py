@@ -6,45 +6,34 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from math import fsum
 from time import monotonic
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from adatron.estimators.callback_bridge import FitTasks
+from adatron.estimators.expansion import Expansion, dense_coef
+from adatron.estimators.multiclass import Layout
 from adatron.estimators.parameters import closest_name
-from adatron.gram import expand
+from adatron.estimators.training_set import TrainingSet
+from adatron.gram import REGIME
 from adatron.kernels import Kernel, Precomputed
 from adatron.numerics.threads import one_blas_thread
-from adatron.training import (
-    HISTORY_FIELDS,
-    DualSolution,
-    EpochRecord,
-    Run,
-    Status,
-    restore_run,
-    rounds,
-    saved_run,
-)
+from adatron.training import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Status, rounds
 
 __all__ = [
     "DEFAULT_MAX_ITER",
     "FitPlan",
     "KernelMachine",
     "forget_fit",
-    "is_far",
-    "linear_weights",
     "summary_attributes",
     "unfitted_on_error",
 ]
 
 DEFAULT_MAX_ITER = 100_000
-_FAR = 1e4  # squared distance of rows from the origin, relative to that from their mean
 _FITTED_IN_PRIVATE = (
     "_advice",
     "_alphas",
@@ -64,17 +53,22 @@ class FitPlan:
     """The runs of a fit and what their solutions are turned into attributes with."""
 
     kernel: Kernel
+    data: TrainingSet
+    gram: Any  # a Gram; None where nothing is trained
     runs: list[Run]
-    time_limit: float | None
-    n_threads: int
+    reason: str = ""  # why the kernel matrix is held as it is
+    layout: Layout = field(default_factory=lambda: Layout(2, "ovr"))
+    constant: float = 0.0  # added to the kernel for training, in the place of a bias
+    time_limit: float | None = None
+    n_threads: int = 1
     began: float = field(default_factory=monotonic)
-    extras: dict[str, Any] = field(default_factory=dict)
+    support: tuple[np.ndarray, Any] | None = None  # places and rows of support vectors, once fetched
 
     @property
     def wants_one_blas_thread(self) -> bool:
         """Whether several BLAS threads would mostly wait for one another, or for our own."""
-        own_threads = any(hasattr(run.problem.gram, "release") for run in self.runs)
-        return own_threads or all(run.problem.m <= run.one_blas_thread_up_to for run in self.runs)
+        own_threads = any(run.problem.gram.has_own_threads for run in self.runs)
+        return own_threads or all(run.problem.m <= run.rule.one_blas_thread_up_to for run in self.runs)
 
     def rounds(self, *, watched: bool = True) -> Iterator[list[EpochRecord]]:
         """One epoch of every run after the other; where nobody is watching, a run may take several."""
@@ -89,20 +83,17 @@ class FitPlan:
 
     def saved(self) -> dict[str, Any]:
         """All that `restore` needs, as plain values and arrays."""
-        return {"landmarks": self._landmarks(), "runs": [saved_run(run) for run in self.runs]}
+        landmarks = self.runs[0].problem.gram.landmarks
+        return {"landmarks": landmarks, "runs": [run.saved() for run in self.runs]}
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Go on where another fit of the same data and parameters was saved."""
         if len(saved["runs"]) != len(self.runs):
             raise ValueError(f"the saved fit has {len(saved['runs'])} problems, this one {len(self.runs)}")
-        if not np.array_equal(saved["landmarks"], self._landmarks()):
+        if not np.array_equal(saved["landmarks"], self.runs[0].problem.gram.landmarks):
             raise ValueError("the saved fit drew other rows for its low-rank kernel; set random_state")
         for run, own in zip(self.runs, saved["runs"], strict=True):
-            restore_run(run, own)
-
-    def _landmarks(self) -> np.ndarray:
-        """Rows that a low-rank kernel was drawn from."""
-        return np.asarray(getattr(self.runs[0].problem.gram, "landmarks", []), dtype=np.int64)
+            run.restore(own)
 
     def solutions(self) -> list[DualSolution]:
         return [solution for run in self.runs for solution in run.snapshot()]
@@ -112,6 +103,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     """Base of the estimators; a subclass gives ``_plan`` and ``_attributes``."""
 
     _more_epochs = "raise max_iter or tol, or scale X"  # what to do when the epochs ran out
+    _regime = REGIME
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         raise NotImplementedError
@@ -125,7 +117,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             limit = None if self.max_iter == -1 else plan.runs[0].max_iter
             tasks = FitTasks(self, X, y, sample_weight, limit)
             say = _narrator(self.verbose)
-            say(plan.extras.get("reason", ""))
+            say(plan.reason)
             tasks.prepared(plan)
             try:
                 with one_blas_thread() if plan.wants_one_blas_thread else nullcontext():
@@ -169,28 +161,18 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                 del self.__dict__[name]  # of an earlier fit
         self.__dict__.update(attributes)
 
-    def _expand(
-        self, X: Any, vectors: Any, coefficients: np.ndarray, groups: np.ndarray | None = None
-    ) -> np.ndarray:
-        """``k(X, vectors) @ coefficients``; `vectors` are places for a precomputed kernel."""
-        if isinstance(self._kernel, Precomputed):
-            parts = [slice(0, None)] if groups is None else list(map(slice, groups[:-1], groups[1:]))
-            result = np.stack([X[:, vectors[part]] @ coefficients[part] for part in parts], axis=1)
-            result = result[:, 0] if groups is None else result
+    def _expansion(self) -> Expansion:
+        """The outputs of the fitted model: on the landmarks of a low-rank kernel, else on support vectors."""
+        if self._landmark_coef is not None:
+            vectors, coefficients = self._landmarks, self._landmark_coef
         else:
-            dtype = getattr(self, "_precision", np.float64)
-            with np.errstate(over="ignore", invalid="ignore"):
-                result = expand(self._kernel, X, vectors, coefficients, dtype, groups)
-        return _checked_outputs(result)
+            vectors = self.support_ if isinstance(self._kernel, Precomputed) else self.support_vectors_
+            coefficients = self._coefficients()
+        return Expansion(vectors, coefficients, self.intercept_, self._kernel, self._precision)
 
-    def _linear(self, X: Any) -> np.ndarray:
-        """The same for a linear kernel, by the weights of the features: quicker, and fewer digits cancel."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return _checked_outputs(X @ linear_weights(*self._expansion()).T)
-
-    def _expansion(self) -> tuple[Any, np.ndarray]:
-        """Rows and their coefficients."""
-        raise NotImplementedError
+    def _coefficients(self) -> np.ndarray:
+        """Coefficients of the support vectors, a column for each problem."""
+        return dense_coef(self).T
 
     def set_params(self, **params: Any) -> KernelMachine:
         """Set parameters; an unknown name is an error that suggests the nearest one.
@@ -213,33 +195,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                     f"{closest_name(name, names) or '.'} Valid parameters are: {names!r}"
                 )
         return super().set_params(**params)
-
-
-def _checked_outputs(outputs: np.ndarray) -> np.ndarray:
-    if not np.isfinite(outputs).all():
-        row = int(np.argwhere(~np.isfinite(outputs))[0][0])
-        raise ValueError(f"the kernel overflows at row {row} of X; scale X as in training")
-    return outputs
-
-
-def linear_weights(vectors: Any, coefficients: np.ndarray) -> np.ndarray:
-    """``Σ_i coefficients_i x_i`` for each column, about the mean of the vectors: fewer digits cancel.
-
-    Coefficients add up to nearly 0. Far from the origin what is left matters: it is summed exactly, whatever
-    the order of the vectors.
-    """
-    if sparse.issparse(vectors) or not len(vectors):
-        return np.asarray(coefficients.T @ vectors)
-    centre, totals = vectors.mean(axis=0), coefficients.sum(axis=0)
-    if is_far(centre, vectors):
-        totals = np.array([fsum(column) for column in coefficients.T])
-    return coefficients.T @ (vectors - centre) + np.outer(totals, centre)
-
-
-def is_far(centre: np.ndarray, X: np.ndarray) -> bool:
-    """Whether rows are so far from the origin that products of them lose digits."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(float(centre @ centre) > _FAR * float(X.var(axis=0).sum()))
 
 
 def summary_attributes(solutions: list[DualSolution]) -> dict[str, Any]:

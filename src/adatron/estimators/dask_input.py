@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from adatron.estimators.row_keys import row_digests
-from adatron.gram.approximate import MOST_COLUMNS
+from adatron.gram import REGIME, keys_of_rows
 from adatron.gram.cluster import Cluster, running_cluster
-from adatron.gram.row_blocks import RowBlocks
+from adatron.gram.dask_rows import RowBlocks
 from adatron.numerics.reproducible import rows_at_once
 
 __all__ = ["collection_digests", "dask_rows", "is_dask", "on_client"]
 
-_OF_MEMORY = 0.1  # part of the memory of a thread that one block of rows may take
+_MEMORY_SHARE = 0.1  # part of the memory of a thread that one block of rows may take
 _MANY_ROWS = 50_000  # of a thread, from which more blocks than threads even out their speeds
 _PER_THREAD = 4  # blocks then,
 _MOST_BLOCKS = 64  # unless they become so many that the scheduler is kept busy with them
@@ -57,7 +56,7 @@ def collection_digests(X: Any) -> np.ndarray:
 
 
 def _digests(block: Any) -> np.ndarray:
-    return row_digests(np.ascontiguousarray(block, dtype=np.float64))
+    return keys_of_rows(np.ascontiguousarray(block, dtype=np.float64))
 
 
 def dask_rows(estimator: Any, X: Any) -> tuple[RowBlocks, np.ndarray, np.ndarray]:
@@ -72,6 +71,11 @@ def dask_rows(estimator: Any, X: Any) -> tuple[RowBlocks, np.ndarray, np.ndarray
     if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
         raise ValueError(
             "kernel='precomputed' takes a matrix in memory, got a Dask collection; pass X.compute()"
+        )
+    if getattr(estimator, "multi_class", "") == "crammer_singer":
+        raise ValueError(
+            "multi_class='crammer_singer' takes rows in memory, got a Dask collection; set "
+            "multi_class='ovr' or 'ovo', or pass X.compute()"
         )
     cluster = running_cluster()
     names = _feature_names(estimator, X)
@@ -94,10 +98,10 @@ def dask_rows(estimator: Any, X: Any) -> tuple[RowBlocks, np.ndarray, np.ndarray
 
 def _widest(estimator: Any, m: int) -> int:
     """Numbers that will be kept for each row beside its features."""
-    rank = getattr(estimator, "rank", MOST_COLUMNS)
+    rank = getattr(estimator, "rank", REGIME.most_columns)
     if rank is None:
         return 0 if estimator.kernel == "linear" else m
-    return int(rank) if rank >= 1 else MOST_COLUMNS
+    return int(rank) if rank >= 1 else REGIME.most_columns
 
 
 def _feature_names(estimator: Any, X: Any) -> list[str] | None:
@@ -172,7 +176,7 @@ def _in_even_blocks(
     share = -(-total // cluster.n_threads)
     if share > _MANY_ROWS:
         share = -(-share // max(1, min(_PER_THREAD, _MOST_BLOCKS // cluster.n_threads)))
-    most = max(1, int(_OF_MEMORY * cluster.memory_of_thread / (8 * max(width, widest))))
+    most = max(1, int(_MEMORY_SHARE * cluster.memory_of_thread / (8 * max(width, widest))))
     together = rows_at_once(total)
     n_groups = -(-total // together)
     n_blocks = -(-n_groups // max(1, min(-(-share // together), most // together)))

@@ -12,31 +12,26 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan, summary_attributes
-from adatron.estimators.expansion import (
-    ExpansionClassifier,
-    expansion_attributes,
-    landmark_attributes,
-    landmark_rows,
-)
+from adatron.estimators.classifier import ExpansionClassifier, expansion_attributes, landmark_attributes
+from adatron.estimators.expansion import Expansion
 from adatron.estimators.inputs import check_predict_X
-from adatron.estimators.kernel_choice import inspect_gram, kernel_from, operator_for, probe_callable
-from adatron.estimators.merging import merge_equal_rows
+from adatron.estimators.kernel_choice import inspect_gram, kernel_from, probe_callable
 from adatron.estimators.multiclass import Layout
 from adatron.estimators.parameters import (
+    as_random_state,
     check_common_parameters,
     check_flag,
     check_max_iter,
     check_number,
     count_threads,
 )
-from adatron.estimators.stages import StageRun
 from adatron.estimators.svc import SVC
-from adatron.estimators.training_data import TrainingData, classification_data
-from adatron.gram import FEW_COLUMNS, WHOLE_UP_TO, SingleGram, is_distributed
+from adatron.estimators.training_set import classification_set, distinct_rows
+from adatron.gram import FEW_COLUMNS, choose_gram, fetched_if
 from adatron.kernels import Constant, Kernel, Precomputed
 from adatron.problems import classification
 from adatron.solvers import RhoSVM
-from adatron.training import DualSolution
+from adatron.training import DualSolution, Run, StageRule
 
 __all__ = ["EnsembleSVC"]
 
@@ -173,10 +168,13 @@ default="rbf"
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         solver, max_iter = self._check_parameters()
-        data = self._here_if_few(classification_data(self, X, y, sample_weight))
+        data = classification_set(self, X, y, sample_weight)
+        # few rows of a cluster are brought here: no other matrix has the bits of the products of a whole one
+        is_few = self.rank is None and data.m <= self._regime.whole_up_to
+        data = replace(data, X=fetched_if(is_few, data.X))
         base = kernel_from(self, data.X, data.sample_weight)
         if not isinstance(base, Precomputed):
-            data = merge_equal_rows(data)
+            data = data.merged(*distinct_rows(data, self._regime))
         probe_callable(base, data.X)
         layout = Layout(len(data.classes), "ovr")
         layout.check_size(len(data.codes))
@@ -185,22 +183,19 @@ default="rbf"
         signs = layout.signs(data.codes)
         # Products with few columns keep the precision of float64 where values are float32; but these cannot
         # tell whether a kernel is indefinite.
-        choice = operator_for(
-            kernel, rows, self.cache_size, self.rank, self.random_state,
-            whitened=True, single=kernel.traits.psd and signs.shape[1] <= FEW_COLUMNS,
+        choice = choose_gram(
+            kernel, rows, self.cache_size, self.rank, as_random_state(self.random_state), whitened=True,
+            single=kernel.traits.psd and signs.shape[1] <= FEW_COLUMNS, regime=self._regime,
         )  # fmt: skip
         indefinite = inspect_gram(choice.gram, kernel)
         problem = classification(choice.gram, signs, np.full(len(signs), np.inf), bias=False)
         start = np.repeat((data.weights / data.weights.sum())[:, None], signs.shape[1], axis=1)
-        run = StageRun(problem, solver, max_iter=max_iter, alpha=start, indefinite=indefinite)
-        extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
-        extras["constant"] = 1.0 if self.fit_intercept else 0.0
-        return FitPlan(base, [run], self.time_limit, count_threads(self.n_jobs), extras=extras)
-
-    def _here_if_few(self, data: TrainingData) -> TrainingData:
-        """Rows of a cluster brought here if their matrix has room: no other has the bits of its products."""
-        few = self.rank is None and len(data.codes) <= WHOLE_UP_TO
-        return replace(data, X=data.X[:]) if few and is_distributed(data.X) else data
+        rule = StageRule(indefinite=indefinite, regime=self._regime)
+        return FitPlan(
+            base, data, choice.gram, [Run(problem, solver, rule, max_iter=max_iter, alpha=start)],
+            choice.reason, layout, constant=1.0 if self.fit_intercept else 0.0,
+            time_limit=self.time_limit, n_threads=count_threads(self.n_jobs),
+        )  # fmt: skip
 
     def _check_parameters(self) -> tuple[RhoSVM, int]:
         check_common_parameters(self)
@@ -209,22 +204,23 @@ default="rbf"
         return RhoSVM(eps=eps, eps_init=first), check_max_iter(self.max_iter, 10_000)
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
-        run: Any = plan.runs[0]
-        attributes = self._expansion_of(plan, run.ensemble())
+        rule: Any = plan.runs[0].rule
+        attributes = self._expansion_of(plan, rule.ensemble())
         attributes |= summary_attributes(solutions)
-        attributes["n_iter_"] = np.array([len(rates) for rates in run.rates], dtype=np.int32)
-        attributes["stage_weights_"] = _stage_weights(run.rates)
-        if not len(run.live):  # not for every callback on the way: that would take all stages each time
+        attributes["n_iter_"] = np.array([len(rates) for rates in rule.rates], dtype=np.int32)
+        attributes["stage_weights_"] = _stage_weights(rule.rates)
+        if not len(plan.runs[0].live):  # not for every callback on the way: that would take all stages
             attributes["final_svm_"] = self._final_svm(plan, solutions)
-            attributes["_stages"] = _stage_coefficients(plan, run)
+            attributes["_stages"] = _stage_coefficients(plan, rule)
         return attributes
 
     def _expansion_of(self, plan: FitPlan, alpha: np.ndarray) -> dict[str, Any]:
         """Attributes of the expansion with multipliers `alpha`; the kernel's constant becomes a bias."""
-        signs = plan.extras["layout"].signs(plan.extras["data"].codes)
-        has_many_rows = isinstance(plan.extras["gram"], SingleGram)
+        signs = plan.layout.signs(plan.data.codes)
+        factor = plan.gram.factor
+        has_many_rows = factor is not None and factor.dtype == np.float32
         attributes_of = landmark_attributes if has_many_rows else expansion_attributes
-        return attributes_of(plan, signs * alpha, np.zeros(alpha.shape[1]), plan.extras["constant"])
+        return attributes_of(plan, signs * alpha, np.zeros(alpha.shape[1]), plan.constant)
 
     def _final_svm(self, plan: FitPlan, solutions: list[DualSolution]) -> SVC:
         svm = SVC(float("inf"), plan.kernel, fit_intercept=False, solver="rho", multi_class="ovr")
@@ -232,7 +228,7 @@ default="rbf"
         attributes = self._expansion_of(plan, alpha) | summary_attributes(solutions)
         names = ("n_features_in_", "feature_names_in_")
         known = {name: getattr(self, name) for name in names if hasattr(self, name)}
-        svm.__dict__.update(attributes | known, class_weight_=plan.extras["data"].class_weight)
+        svm.__dict__.update(attributes | known, class_weight_=plan.data.class_weight)
         return svm
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
@@ -252,7 +248,10 @@ default="rbf"
             raise NotFittedError("there are no stages before the fit has ended")
         X = check_predict_X(self, X)
         vectors, stages, offsets = self._stages
-        per_class = [self._expand(X, vectors, stage) + b for stage, b in zip(stages, offsets, strict=True)]
+        per_class = [
+            Expansion(vectors, stage, offset, self._kernel, self._precision)(X)
+            for stage, offset in zip(stages, offsets, strict=True)
+        ]
         rates = np.atleast_2d(self.stage_weights_.T)
         for t in range(max(len(self.stage_weights_), 1)):
             averages = [_average(values, own, t) for values, own in zip(per_class, rates, strict=True)]
@@ -285,23 +284,21 @@ def _stage_weights(rates: list[list[float]]) -> np.ndarray:
     return table[:, 0] if len(rates) == 1 else table
 
 
-def _stage_coefficients(plan: FitPlan, run: StageRun) -> tuple[Any, list[np.ndarray], list[np.ndarray]]:
+def _stage_coefficients(plan: FitPlan, rule: StageRule) -> tuple[Any, list[np.ndarray], list[np.ndarray]]:
     """Rows, and for each problem the coefficients (rows, stages) and offsets (stages,)."""
-    data: TrainingData = plan.extras["data"]
-    gram = plan.extras["gram"]
-    is_low_rank = not getattr(gram, "has_entries", True)
+    data, gram, y = plan.data, plan.gram, plan.runs[0].problem.y
     stages = []
-    for column, own in enumerate(run.stages):
-        parzen = run.problem.y[:, column] * run.parzen[:, column]
-        first = gram.weights_of(parzen[:, None])[:, 0] if is_low_rank else parzen
+    for column, own in enumerate(rule.stages):
+        parzen = y[:, column] * rule.parzen[:, column]
+        first = parzen if gram.has_entries else gram.weights_of(parzen[:, None])[:, 0]
         stages.append(np.array(own or [first]).T)
-    if is_low_rank:
-        stages = [gram.projection @ stage for stage in stages]
-        rows = landmark_rows(data.X, gram)
+    if not gram.has_entries:
+        stages, rows = [gram.projection @ stage for stage in stages], gram.landmark_rows
+    elif isinstance(plan.kernel, Precomputed):
+        rows = data.rows
     else:
-        own = data.X[:] if is_distributed(data.X) else data.X.copy()  # not the user's
-        rows = data.rows if isinstance(plan.kernel, Precomputed) else own
-    return rows, stages, [plan.extras["constant"] * stage.sum(axis=0) for stage in stages]
+        rows = data.X[np.arange(data.m)]  # a copy, not the user's
+    return rows, stages, [plan.constant * stage.sum(axis=0) for stage in stages]
 
 
 def _average(values: np.ndarray, rates: np.ndarray, t: int) -> np.ndarray:

@@ -17,34 +17,24 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from adatron.estimators.base import FitPlan
+from adatron.estimators.folds import stratified_numbers
 from adatron.estimators.multiclass import Layout
-from adatron.gram import LowRankGram, expand
+from adatron.gram import expand
 from adatron.kernels import Precomputed
 from adatron.problems import DualProblem
-from adatron.training import CoupledRun, DualSolution, Run, rounds
+from adatron.training import DualSolution, GapRule, Run, rounds
 
-__all__ = ["HeldOutModel", "HeldOutRegressor", "dealt", "held_out_decisions"]
+__all__ = ["HeldOutModel", "HeldOutRegressor", "held_out_decisions"]
 
 _TOL = 1e-3  # relative duality gap that is small enough for calibration
-
-
-def dealt(codes: np.ndarray, n_folds: int, random_state: np.random.RandomState) -> np.ndarray:
-    """The fold of every row: each class is shuffled and dealt out in turn."""
-    folds, turn = np.empty(len(codes), dtype=int), 0
-    for code in range(int(codes.max()) + 1):
-        rows = random_state.permutation(np.flatnonzero(codes == code))
-        folds[rows] = (turn + np.arange(len(rows))) % n_folds
-        turn += len(rows)
-    return folds
 
 
 def held_out_decisions(
     plan: FitPlan, solutions: list[DualSolution], n_folds: int, random_state: np.random.RandomState
 ) -> np.ndarray:
     """Decisions (m, n_problems) of each row, by problems that were trained without its fold."""
-    data, layout = plan.extras["data"], plan.extras["layout"]
-    m = len(data.codes)
-    folds = dealt(data.codes, n_folds, random_state)
+    data, layout, m = plan.data, plan.layout, plan.data.m
+    folds = stratified_numbers(data.codes, n_folds, random_state)
     if layout.is_direct:
         decisions = np.vstack(list(_direct(plan, solutions[0], folds)))  # fold after fold
         return decisions[np.argsort(np.argsort(folds, kind="stable"))]
@@ -86,13 +76,14 @@ def _direct(plan: FitPlan, solution: DualSolution, folds: np.ndarray) -> Iterato
         held, rows = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         old = whole.problem
         problem = replace(old, gram=old.gram.restrict(rows), codes=old.codes[rows], upper=old.upper[rows])
-        limits = {"tol": max(whole.tol, _TOL), "max_iter": whole.max_iter, "indefinite": whole.indefinite}
-        run = CoupledRun(problem, alpha=solution.alpha[rows], eager=True, **limits)
+        rule = GapRule(max(whole.rule.tol, _TOL), indefinite=whole.rule.indefinite, eager=True)
+        start = solution.alpha[rows]
+        run = Run(problem, whole.solver, rule, max_iter=whole.max_iter, alpha=start)
         _solve(plan, [run])
-        of_classes = plan.extras["layout"].of_classes(run.snapshot()[0].alpha)
+        of_classes = plan.layout.of_classes(run.snapshot()[0].alpha)
         coefficients = np.zeros((len(folds), of_classes.shape[1]))
         coefficients[rows] = of_classes
-        yield _outputs(plan, held, coefficients) + plan.extras["constant"] * of_classes.sum(axis=0)
+        yield _outputs(plan, held, coefficients) + plan.constant * of_classes.sum(axis=0)
 
 
 def _without_folds(run: Run, solutions: list[DualSolution], folds: np.ndarray, n_folds: int) -> Run:
@@ -105,15 +96,16 @@ def _without_folds(run: Run, solutions: list[DualSolution], folds: np.ndarray, n
     problem = DualProblem(old.gram, y, p, upper, old.equality)
     own = solutions[run.first : run.first + old.n_columns]
     alpha = np.minimum(np.tile(np.column_stack([s.alpha for s in own]), (1, n_folds)), upper)
-    tol, limit = max(run.tol, _TOL), run.max_iter
-    return Run(problem, run.solver, tol=tol, max_iter=limit, alpha=alpha, indefinite=run.indefinite)
+    old_rule: Any = run.rule
+    rule = GapRule(max(old_rule.tol, _TOL), indefinite=old_rule.indefinite, regime=old_rule.regime)
+    return Run(problem, run.solver, rule, max_iter=run.max_iter, alpha=alpha)
 
 
 def _outputs(plan: FitPlan, held: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
     """Outputs of the held-out rows, without bias."""
-    X, gram = plan.extras["data"].X, plan.extras["gram"]
+    X, gram = plan.data.X, plan.gram
     support = np.flatnonzero(coefficients.any(axis=1))
-    if isinstance(gram, LowRankGram):
+    if gram.factor is not None or gram.is_elsewhere:
         return gram.matmul(coefficients)[held]
     if isinstance(plan.kernel, Precomputed):
         return X[np.ix_(held, support)] @ coefficients[support]

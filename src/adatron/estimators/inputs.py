@@ -17,7 +17,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from adatron.estimators.dask_input import dask_rows, is_dask, on_client
 from adatron.estimators.kernel_choice import is_precomputed
 from adatron.exceptions import AdatronWarning
-from adatron.gram import MANY_ROWS
+from adatron.gram import REGIME
 from adatron.kernels import CallableKernel, Kernel
 from adatron.numerics.compiled import compiled
 
@@ -68,7 +68,8 @@ def _objects(estimator: Any, X: Any) -> np.ndarray | None:
     if rows.ndim == 2:
         is_text = rows.dtype.kind in "OUSTmM" and _first_unconvertible(rows) is not None
         return rows.astype(object) if is_text else None
-    if rows.dtype.kind in "UST" or (rows.dtype.kind == "O" and not _are_numbers(rows)):
+    are_numbers = rows.dtype.kind != "O" or all(isinstance(item, Real) for item in rows)
+    if rows.dtype.kind in "UST" or not are_numbers:
         return _as_objects(X)
     return None
 
@@ -77,10 +78,6 @@ def _as_objects(X: Any) -> np.ndarray:
     objects = np.empty(len(X), dtype=object)
     objects[:] = list(X)
     return objects
-
-
-def _are_numbers(items: np.ndarray) -> bool:
-    return all(isinstance(item, Real) for item in items)
 
 
 def _checked(estimator: Any, X: Any, *, reset: bool, ensure_min_samples: int) -> Any:
@@ -111,8 +108,8 @@ def _checked(estimator: Any, X: Any, *, reset: bool, ensure_min_samples: int) ->
 def _precisions(estimator: Any, X: Any) -> Any:
     """What is not converted: many float32 rows that are only ever read block by block stay as they are."""
     reads_blocks = getattr(estimator, "_reads_blocks", False) or getattr(estimator, "rank", None) is not None
-    rows = getattr(X, "shape", (0,))[:1]
-    return [np.float64, np.float32] if reads_blocks and rows > (MANY_ROWS,) else np.float64
+    rows, regime = getattr(X, "shape", (0,))[:1], getattr(estimator, "_regime", REGIME)
+    return [np.float64, np.float32] if reads_blocks and rows > (regime.many_rows,) else np.float64
 
 
 def _check_kernel_columns(K: Any, n_training_rows: int) -> None:
@@ -155,11 +152,8 @@ def _check_dtype(X: Any) -> None:
     if kind in ("m", "M"):
         raise ValueError(f"X has dtype {dtype}, which is no number; convert times to numbers first")
     if kind == "u" and dtype.itemsize == 8 and isinstance(X, np.ndarray) and X.size and X.max() > 2**53:
-        warnings.warn(
-            "X has uint64 values above 2**53 that float64 rounds; subtract an offset first",
-            AdatronWarning,
-            stacklevel=5,
-        )
+        message = "X has uint64 values above 2**53 that float64 rounds; subtract an offset first"
+        warnings.warn(message, AdatronWarning, stacklevel=5)
 
 
 def _first_unconvertible(X: Any) -> str | None:
@@ -169,14 +163,11 @@ def _first_unconvertible(X: Any) -> str | None:
         table = np.asarray(X, dtype=object)
     except (ValueError, TypeError):
         return None
-    if table.ndim != 2:
-        return None
-    for j in range(table.shape[1]):
-        for i in range(table.shape[0]):
-            try:
-                float(table[i, j])
-            except (TypeError, ValueError):
-                return f"row {i}, column {repr(names[j]) if names else j}: {table[i, j]!r}"
+    for j, i in np.ndindex(table.shape[::-1] if table.ndim == 2 else (0,)):
+        try:
+            float(table[i, j])
+        except (TypeError, ValueError):
+            return f"row {i}, column {repr(names[j]) if names else j}: {table[i, j]!r}"
     return None
 
 

@@ -3,39 +3,25 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from adatron.estimators.parameters import (
-    as_random_state,
     check_choice,
     check_finite_number,
     check_integer,
     check_number,
 )
 from adatron.exceptions import KernelError, KernelWarning
-from adatron.gram import (
-    Choice,
-    DenseGram,
-    GramOperator,
-    by_rows,
-    choose_operator,
-    is_distributed,
-    is_on_disk,
-    low_rank_gram,
-    weighted_sum,
-)
+from adatron.gram import Gram, by_rows, weighted_sum
 from adatron.kernels import (
+    KERNELS,
     CallableKernel,
-    Gaussian,
     Kernel,
-    Laplacian,
-    Linear,
-    Polynomial,
     Precomputed,
-    Sigmoid,
     has_negative_curvature,
     is_indefinite,
     squared_norms,
@@ -44,15 +30,12 @@ from adatron.kernels import (
 __all__ = [
     "KERNELS",
     "check_precomputed",
-    "distributed_operator",
     "inspect_gram",
     "is_precomputed",
     "kernel_from",
-    "operator_for",
     "probe_callable",
 ]
 
-KERNELS = ["linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"]
 _SAMPLE = 500
 _FIRST_LOOK = 50  # rows that tell most kernels from degenerate ones
 _ZERO = "the kernel is numerically zero for all rows of X; scale X"
@@ -66,21 +49,17 @@ def kernel_from(estimator: Any, X: Any, weights: np.ndarray) -> Kernel:
         return kernel
     if callable(kernel):
         return CallableKernel(kernel)
-    name = check_choice("kernel", kernel, KERNELS)
-    if name == "linear":
-        return Linear()
-    if name == "precomputed":
-        return Precomputed()
-    gamma = _gamma(estimator.gamma, X, weights)
-    if name == "rbf":
-        return Gaussian(gamma)
-    if name == "laplacian":
-        return Laplacian(gamma)
-    coef0 = check_finite_number("coef0", estimator.coef0)
-    if name == "sigmoid":
-        return Sigmoid(gamma, coef0)
-    degree = check_integer("degree", estimator.degree, at_least=1, allowed="an integer >= 1")
-    return Polynomial(degree, gamma, coef0)
+    kind: Any = KERNELS[check_choice("kernel", kernel, list(KERNELS))]
+    values: dict[str, Any] = {}
+    for field in fields(kind):
+        if field.name == "gamma":
+            values["gamma"] = _gamma(estimator.gamma, X, weights)
+        elif field.name == "coef0":
+            values["coef0"] = check_finite_number("coef0", estimator.coef0)
+        else:
+            allowed = "an integer >= 1"
+            values["degree"] = check_integer("degree", estimator.degree, at_least=1, allowed=allowed)
+    return kind(**values)
 
 
 def _gamma(gamma: Any, X: Any, weights: np.ndarray) -> float:
@@ -159,62 +138,6 @@ def _squared_deviations(X: Any, mean: float) -> np.ndarray:
     return np.ravel(stored.sum(axis=1)) + (X.shape[1] - np.diff(X.indptr)) * np.square(mean)
 
 
-def operator_for(
-    kernel: Kernel,
-    X: Any,
-    cache_size: float | str,
-    rank: float | None,
-    random_state: Any,
-    copies: float = 1.0,
-    *,
-    whitened: bool = False,
-    single: bool = False,
-) -> Choice:
-    """The operator for the rows of `X`, and why it was chosen."""
-    m = X.shape[0]
-    if is_distributed(X):
-        return distributed_operator(kernel, X, rank, as_random_state(random_state), whitened=whitened)
-    if isinstance(kernel, Precomputed):
-        if rank is not None:
-            raise ValueError(f"rank={rank!r} needs rows of features, not a precomputed kernel; set rank=None")
-        return Choice(DenseGram(X), f"dense: the precomputed {m} × {m} kernel matrix")
-    if rank is None:
-        return choose_operator(kernel, X, cache_size, copies, single=single)
-    gram = low_rank_gram(kernel, X, rank, as_random_state(random_state), whitened=whitened)
-    reason = f"low rank: {m} × {gram.factor.shape[1]}, relative trace error {gram.trace_error:.2g}"
-    return Choice(gram, reason + (", kept on disk" if is_on_disk(gram.factor) else ""))
-
-
-def distributed_operator(
-    kernel: Kernel,
-    X: Any,
-    rank: float | None,
-    random_state: np.random.RandomState,
-    whole: bool = True,
-    *,
-    whitened: bool = False,
-) -> Choice:
-    """The operator for rows on a cluster; `whole` says whether the solver can do with the matrix itself."""
-    from adatron.gram.dask import dask_dense, dask_linear, dask_low_rank
-
-    m, n_blocks = X.shape[0], len(X.blocks)
-    if rank is not None:
-        gram = dask_low_rank(kernel, X, rank, random_state, whitened=whitened)
-        reason = f"low rank: {m} × {gram.rank} in {n_blocks} blocks on {len(X.cluster.workers)} workers"
-        return Choice(gram, f"{reason}, relative trace error {gram.trace_error:.2g}")
-    if whole:
-        reason = (
-            f"dense: the {m} × {m} kernel matrix in {n_blocks} blocks on {len(X.cluster.workers)} workers"
-        )
-        return Choice(dask_dense(kernel, X), reason)
-    if isinstance(kernel, Linear):
-        return Choice(dask_linear(X), f"linear: the rows themselves in {n_blocks} blocks are a factor")
-    raise ValueError(
-        "this solver takes a Dask collection with a low-rank kernel only; set rank, e.g. rank=500, or "
-        "solver='multiplicative' (or without a bias 'm3', 'munk') for the whole kernel matrix on the workers"
-    )
-
-
 def is_precomputed(kernel: Any) -> bool:
     """Whether the data are kernel values already."""
     return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
@@ -251,7 +174,7 @@ def probe_callable(kernel: Kernel, X: Any) -> None:
         _warn(f"kernel function {kernel.name!r} is not symmetric: k(x, z) differs from k(z, x)")
 
 
-def inspect_gram(gram: GramOperator, kernel: Kernel) -> bool:
+def inspect_gram(gram: Gram, kernel: Kernel) -> bool:
     """Refuse a vanishing kernel, warn of a suspicious one; whether it is indefinite."""
     if gram.m > _SAMPLE and kernel.traits.psd and not _suspicion(_sample(gram, _FIRST_LOOK)):
         return False
@@ -264,11 +187,11 @@ def inspect_gram(gram: GramOperator, kernel: Kernel) -> bool:
         _warn(suspicion)
     if kernel.traits.psd:
         return False
-    unseen = isinstance(gram, DenseGram) and gram.m > len(sample)
+    unseen = gram.is_whole and gram.m > len(sample)
     return is_indefinite(sample) or (unseen and has_negative_curvature(gram.matmul, gram.m))
 
 
-def _sample(gram: GramOperator, size: int) -> np.ndarray:
+def _sample(gram: Gram, size: int) -> np.ndarray:
     """Kernel values between rows spread over all."""
     rows = np.unique(np.linspace(0, gram.m - 1, min(gram.m, size)).astype(int))
     return gram.block(rows, rows)

@@ -8,14 +8,21 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan, summary_attributes
-from adatron.estimators.expansion import ExpansionClassifier, expansion_attributes
-from adatron.estimators.kernel_choice import inspect_gram, kernel_from, operator_for, probe_callable
+from adatron.estimators.classifier import ExpansionClassifier, expansion_attributes
+from adatron.estimators.kernel_choice import inspect_gram, kernel_from, probe_callable
 from adatron.estimators.multiclass import Layout
-from adatron.estimators.parameters import check_common_parameters, check_flag, check_max_iter, count_threads
-from adatron.estimators.training_data import classification_data
+from adatron.estimators.parameters import (
+    as_random_state,
+    check_common_parameters,
+    check_flag,
+    check_max_iter,
+    count_threads,
+)
+from adatron.estimators.training_set import classification_set
+from adatron.gram import choose_gram
 from adatron.problems import classification
 from adatron.solvers import Perceptron
-from adatron.training import DualSolution, OwnRuleRun
+from adatron.training import DualSolution, OwnRule, Run
 
 __all__ = ["KernelPerceptron"]
 
@@ -133,18 +140,21 @@ default="rbf"
         for name in ("averaged", "fit_intercept"):
             check_flag(name, getattr(self, name))
         max_iter = check_max_iter(self.max_iter, 1000)
-        data = classification_data(self, X, y, sample_weight)
+        data = classification_set(self, X, y, sample_weight)
         kernel = kernel_from(self, data.X, data.weights)
         probe_callable(kernel, data.X)
         layout = Layout(len(data.classes), "ovr")
         layout.check_size(len(data.codes))
-        choice = operator_for(kernel, data.X, self.cache_size, self.rank, self.random_state)
+        state = as_random_state(self.random_state)
+        choice = choose_gram(kernel, data.X, self.cache_size, self.rank, state, regime=self._regime)
         indefinite = inspect_gram(choice.gram, kernel)
         upper = np.full(len(data.codes), np.inf)
         problem = classification(choice.gram, layout.signs(data.codes), upper, bias=bool(self.fit_intercept))
-        run = OwnRuleRun(problem, Perceptron(), max_iter=max_iter, indefinite=indefinite)
-        extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
-        return FitPlan(kernel, [run], self.time_limit, count_threads(self.n_jobs), extras=extras)
+        rule = OwnRule(indefinite=indefinite, regime=self._regime)
+        return FitPlan(
+            kernel, data, choice.gram, [Run(problem, Perceptron(), rule, max_iter=max_iter)],
+            choice.reason, layout, time_limit=self.time_limit, n_threads=count_threads(self.n_jobs),
+        )  # fmt: skip
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         run: Any = plan.runs[0]
@@ -152,7 +162,7 @@ default="rbf"
         models = [Perceptron.averaged(s) if self.averaged else (s.alpha, s.bias) for s in states]
         alpha = np.column_stack([model[0] for model in models])
         bias = np.concatenate([model[1] for model in models])
-        signs = plan.extras["layout"].signs(plan.extras["data"].codes)
+        signs = plan.layout.signs(plan.data.codes)
         attributes = expansion_attributes(plan, signs * alpha, bias) | summary_attributes(solutions)
         attributes["mistakes_"] = np.array([int(state.mistakes[0]) for state in states])
         return attributes

@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-__all__ = ["Layout"]
+from adatron.gram import Choice, Regime, choose_gram
+from adatron.kernels import Constant, Kernel, Linear, Precomputed
+
+__all__ = ["Layout", "check_direct_request", "direct_gram"]
 
 _MOST_PROBLEMS = 100_000
 _MANY_CLASSES = 500  # beyond which at least two rows of each are asked for
@@ -80,6 +85,17 @@ class Layout:
         counts = np.bincount(codes).astype(float)
         return 1.0 + sum((counts[i] + counts[j]) ** 2 for i, j in self.pairs) / len(codes) ** 2
 
+    def coefficients(self, codes: np.ndarray, alphas: list[np.ndarray]) -> np.ndarray:
+        """``y∘α`` of every row and problem, from the multipliers of each problem."""
+        if self.is_direct:
+            return self.of_classes(alphas[0])
+        if not self.is_pairwise:
+            return self.signs(codes) * np.column_stack(alphas)
+        coefficients = np.zeros((len(codes), len(alphas)))
+        for problem, (rows, signs) in enumerate(self.pair_rows(codes)):
+            coefficients[rows, problem] = signs * alphas[problem]
+        return coefficients
+
     def of_classes(self, coefficients: np.ndarray) -> np.ndarray:
         """Coefficients (m, n_classes) of direct training as those of decisions."""
         return coefficients[:, [1]] - coefficients[:, [0]] if self.is_binary else coefficients
@@ -135,3 +151,36 @@ class Layout:
             votes[:, i] += first_wins[:, problem]
             votes[:, j] += ~first_wins[:, problem]
         return votes
+
+
+def check_direct_request(svc: Any) -> None:
+    """Raise when ``multi_class="crammer_singer"`` cannot serve the other parameters, saying what can."""
+    if not isinstance(svc.solver, str) or svc.solver != "auto":
+        raise _unserved(f"solver={svc.solver!r}", "has its own solver", "solver='auto'")
+    if not isinstance(svc.learning_rate, str):
+        raise _unserved(f"learning_rate={svc.learning_rate!r}", "has no rate", "learning_rate='auto'")
+    if svc.rank is not None:
+        raise _unserved(f"rank={svc.rank!r}", "trains on the kernel itself", "rank=None")
+    if svc.decision_function_shape == "ovo":
+        raise _unserved(
+            "decision_function_shape='ovo'", "has no pairs of classes", "decision_function_shape='ovr'"
+        )
+
+
+def _unserved(request: str, reason: str, way_out: str) -> ValueError:
+    return ValueError(
+        f"multi_class='crammer_singer' {reason}, got {request}; set {way_out}, "
+        "or use multi_class='ovo' or 'ovr'"
+    )
+
+
+def direct_gram(kernel: Kernel, X: Any, bias: bool, cache_size: float | str, regime: Regime) -> Choice:
+    """The matrix of the kernel, or of the kernel + 1 when there is to be a bias."""
+    if bias and isinstance(kernel, Precomputed):
+        X = X + 1.0
+    elif bias and isinstance(kernel, Linear):  # a feature that is 1 keeps the rows a factor of the matrix
+        ones = np.ones((X.shape[0], 1))
+        X = sparse.csr_array(sparse.hstack([X, ones])) if sparse.issparse(X) else np.hstack([X, ones])
+    elif bias:
+        kernel = kernel + Constant(1.0)
+    return choose_gram(kernel, X, cache_size, regime=regime)

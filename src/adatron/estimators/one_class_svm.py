@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,12 @@ from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan
 from adatron.estimators.dask_predict import lazy_on_dask
+from adatron.estimators.machine import SingleExpansion
 from adatron.estimators.parameters import check_number
-from adatron.estimators.single import SingleExpansion
-from adatron.estimators.training_data import WeightedRows, weighted_rows
-from adatron.gram import GramOperator
+from adatron.estimators.training_set import TrainingSet, weighted_set
+from adatron.gram import Gram
 from adatron.problems import DualProblem, one_class
-from adatron.training import DualSolution, EpochRecord
+from adatron.training import DualSolution
 
 __all__ = ["OneClassSVM"]
 
@@ -173,25 +172,6 @@ default="rbf"
         self._fit(X, None, sample_weight)
         return self
 
-    def iter_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Iterator[EpochRecord]:
-        """Train epoch by epoch; the estimator can predict after each record.
-
-        Leaving the loop early keeps the model as it is. Callbacks are not called: the loop is yours.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : optional
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Yields
-        ------
-        EpochRecord
-            Number of the epoch, objective, margin, bias, violation and seconds of one problem.
-        """
-        yield from self._iter_fit(X, None, sample_weight)
-
     @lazy_on_dask
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed score of each row of `X`: positive within, negative outside, 0 on the surface.
@@ -235,19 +215,20 @@ default="rbf"
         """
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self) -> dict[str, Any]:
         allowed = "a number above 0 and at most 1"
         if check_number("nu", self.nu, allowed=allowed) > 1.0:
             raise ValueError(f"nu must be {allowed}, got {self.nu!r}")
+        return self._checked_settings()
 
-    def _data(self, X: Any, y: Any, sample_weight: Any) -> WeightedRows:
-        return weighted_rows(self, X, y, sample_weight, has_targets=False)
+    def _training_set(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+        return weighted_set(self, X, y, sample_weight, has_targets=False)
 
-    def _problem(self, gram: GramOperator, data: WeightedRows) -> DualProblem:
+    def _problem(self, gram: Gram, data: TrainingSet) -> DualProblem:
         return one_class(gram, data.weights, float(self.nu))
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
-        weights = plan.extras["data"].weights
+        weights = plan.data.weights
         scale = float(self.nu) * float(weights.sum())  # scikit-learn's Σα
         attributes = self._expanded(plan, solutions, scale * solutions[0].alpha, scale)
         return attributes | {

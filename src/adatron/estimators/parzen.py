@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from adatron.estimators.base import FitPlan, unfitted_on_error
-from adatron.estimators.expansion import ExpansionClassifier, expansion_attributes
+from adatron.estimators.classifier import ExpansionClassifier, expansion_attributes
 from adatron.estimators.kernel_choice import kernel_from, probe_callable
 from adatron.estimators.multiclass import Layout
-from adatron.estimators.training_data import classification_data
+from adatron.estimators.training_set import classification_set
 
 __all__ = ["ParzenClassifier"]
 
@@ -71,12 +71,12 @@ default="rbf"
         ParzenClassifier
         """
         with unfitted_on_error(self):
-            data = classification_data(self, X, y, sample_weight)
+            data = classification_set(self, X, y, sample_weight)
             kernel = kernel_from(self, data.X, data.sample_weight)
             probe_callable(kernel, data.X)
             layout = Layout(len(data.classes), "ovr")
             layout.check_size(len(data.codes))
-            plan = FitPlan(kernel, [], None, 1, extras={"data": data, "layout": layout, "gram": None})
+            plan = FitPlan(kernel, data, None, [], layout=layout)
             signs = layout.signs(data.codes)
             coefficients = signs * (data.weights / data.weights.sum())[:, None]
             self.__dict__.update(expansion_attributes(plan, coefficients, np.zeros(signs.shape[1])))

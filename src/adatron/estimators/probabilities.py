@@ -11,12 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, log_expit, softmax
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["ClassProbabilities", "PairProbabilities", "agreeing"]
+from adatron.estimators.dask_predict import lazy_on_dask
+
+__all__ = ["CalibratedMixin", "ClassProbabilities", "PairProbabilities", "agreeing"]
 
 _STEEPEST = 1e3  # slope, in units of the mean size of the decisions: held-out rows may be separable
 
@@ -83,6 +89,58 @@ class PairProbabilities:
     def __call__(self, decisions: np.ndarray) -> np.ndarray:
         """Probabilities (n, n_classes) from decisions (n, n_pairs)."""
         return self.together(_pair_scores(decisions, self.pairs))
+
+
+def _has_probabilities(model: Any) -> bool:
+    """For `available_if`, which shows the reason why a method is missing."""
+    if not model.probability:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
+
+
+class CalibratedMixin:
+    """Probabilities of a classifier whose ``probability=True`` has calibrated its decisions."""
+
+    _probabilities: Any
+    _decisions: Any
+    _winners: Any
+
+    @available_if(_has_probabilities)
+    @lazy_on_dask
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class; needs ``probability=True``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_probabilities"):
+            raise NotFittedError(
+                "predict_proba is not available when fitted with probability=False, by iter_fit or by a fit "
+                "that was interrupted; call fit with probability=True"
+            )
+        decisions = self._decisions(X)
+        return agreeing(self._probabilities(decisions), self._winners(decisions))
+
+    @available_if(_has_probabilities)
+    @lazy_on_dask
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return np.log(self.predict_proba(X))
 
 
 def agreeing(probabilities: np.ndarray, winners: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adatron.gram import MANY_ROWS, blocks_of_rows, is_distributed, weighted_sum
+from adatron.gram import REGIME, Regime, blockwise, mapped_rows, weighted_sum
 
 __all__ = ["DividedRows", "divided_by", "divided_in_blocks", "feature_scales"]
 
@@ -32,32 +32,20 @@ def feature_scales(X: Any, weights: np.ndarray, *, divide: bool = True) -> tuple
     """
     share = weights / weights.sum()
     moments = _sparse_moments if sparse.issparse(X) else _dense_moments
-    moments = _distant_moments if is_distributed(X) else moments
     spread, low, high, two_valued = moments(X, share)
     varies = (high > low) & (spread > _CONSTANT * np.maximum(np.abs(low), np.abs(high)))
     scales = np.where(varies & divide, np.where(two_valued, 0.5 * (high - low), spread), 1.0)
     return scales, float((spread[varies] / scales[varies]) @ (spread[varies] / scales[varies])) or 1.0
 
 
-def _dense_moments(X: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, ...]:
+def _dense_moments(X: Any, share: np.ndarray) -> tuple[np.ndarray, ...]:
     """Standard deviation, least and largest value of every feature; whether it has no others."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    largest = np.maximum(np.maximum(np.abs(low), np.abs(high)), np.finfo(float).tiny)
-    blocks = list(blocks_of_rows(X.shape[0]))
-    mean = weighted_sum(share, X, np.divide, largest)  # no overflow
-    variance = weighted_sum(share, X, _squared_distances, mean, largest)
-    two_valued = np.all([_has_no_others(X[part], low, high) for part in blocks], axis=0)
-    return largest * np.sqrt(variance), low, high, two_valued
-
-
-def _distant_moments(X: Any, share: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The same of rows on a cluster."""
-    ends = X.gathered("ends", _ends)
+    ends = blockwise(_ends, X)
     low, high = np.min([e[0] for e in ends], axis=0), np.max([e[1] for e in ends], axis=0)
     largest = np.maximum(np.maximum(np.abs(low), np.abs(high)), np.finfo(float).tiny)
-    mean = weighted_sum(share, X, np.divide, largest)
+    mean = weighted_sum(share, X, np.divide, largest)  # no overflow
     variance = weighted_sum(share, X, _squared_distances, mean, largest)
-    two_valued = np.all(X.gathered("two-valued", _has_no_others, low, high), axis=0)
+    two_valued = np.all(blockwise(_has_no_others, X, low, high), axis=0)
     return largest * np.sqrt(variance), low, high, two_valued
 
 
@@ -85,16 +73,15 @@ def _sparse_moments(X: Any, share: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def divided_by(X: Any, scales: np.ndarray) -> Any:
     """Rows with every feature divided by its scale."""
-    if is_distributed(X):
-        return X.mapped("scaled", np.divide, X.shape[1], scales)
     if sparse.issparse(X):
         return sparse.csr_array(X.multiply(1.0 / scales))
-    return X / scales
+    return mapped_rows(np.divide, X, scales)
 
 
-def divided_in_blocks(X: Any, scales: np.ndarray) -> Any:
-    """The same for who reads block after block: many rows are divided only then."""
-    return divided_by(X, scales) if sparse.issparse(X) or X.shape[0] <= MANY_ROWS else DividedRows(X, scales)
+def divided_in_blocks(X: Any, scales: np.ndarray, regime: Regime = REGIME) -> Any:
+    """Like `divided_by`, but scales each block of many rows when it is read."""
+    is_large = isinstance(X, np.ndarray) and X.shape[0] > regime.many_rows
+    return DividedRows(X, scales) if is_large else divided_by(X, scales)
 
 
 @dataclass(frozen=True)

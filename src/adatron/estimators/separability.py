@@ -6,24 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from adatron.estimators.row_keys import row_bytes, row_digests
 from adatron.exceptions import InfeasibleError
-from adatron.gram import by_rows, is_distributed
+from adatron.gram import row_keys
 from adatron.training import DualSolution, Status
 
-__all__ = ["check_coincident", "check_one_tube", "check_separable"]
+__all__ = ["check_coincident", "check_one_tube", "not_separable"]
 
 
 def check_coincident(X: Any, codes: np.ndarray, rows: np.ndarray, classes: np.ndarray) -> None:
     """Refuse equal rows of different classes: no kernel separates them."""
     labels = classes.tolist()
     seen: dict[bytes, int] = {}
-    keys = (
-        by_rows(row_digests, X).tolist()
-        if is_distributed(X)
-        else (row_bytes(X, i) for i in range(X.shape[0]))
-    )
-    for i, key in enumerate(keys):
+    for i, key in enumerate(row_keys(X)):
         j = seen.setdefault(key, i)
         if codes[i] != codes[j]:
             raise InfeasibleError(
@@ -35,8 +29,8 @@ def check_coincident(X: Any, codes: np.ndarray, rows: np.ndarray, classes: np.nd
 def check_one_tube(X: Any, targets: np.ndarray, rows: np.ndarray, epsilon: float) -> None:
     """Refuse equal rows whose targets do not fit into one tube: no function passes within epsilon of both."""
     ends: dict[bytes, tuple[int, int]] = {}  # the rows of the least and the greatest target
-    for i in range(X.shape[0]):
-        low, high = ends.setdefault(key := row_bytes(X, i), (i, i))
+    for i, key in enumerate(row_keys(X)):
+        low, high = ends.setdefault(key, (i, i))
         low, high = min(low, i, key=targets.__getitem__), max(high, i, key=targets.__getitem__)
         ends[key] = low, high
         if targets[high] - targets[low] > 2.0 * epsilon:
@@ -47,17 +41,16 @@ def check_one_tube(X: Any, targets: np.ndarray, rows: np.ndarray, epsilon: float
             )
 
 
-def check_separable(solutions: list[DualSolution], plan: Any) -> None:
-    """Raise when a hard-margin problem was found to have no solution."""
-    classes = plan.extras["data"].classes
-    for number, solution in enumerate(solutions):
-        if solution.status is Status.NOT_SEPARABLE:
-            raise InfeasibleError(
-                f"the classes {classes.tolist()!r} are not separable with this kernel (problem {number}): "
-                f"after {solution.n_iter} epochs the margin must be below {solution.margin_interval[1]:.3g}"
-                f"{_blame(plan, number)}; set C < inf or choose a richer kernel (where C * sample_weight * "
-                "max k(x, x) >= 1e100, a bound is as good as infinite: lower C or the weights, or scale X)"
-            )
+def not_separable(solutions: list[DualSolution], plan: Any) -> InfeasibleError:
+    """What to raise when a hard-margin problem was found to have no solution."""
+    number = next(i for i, solution in enumerate(solutions) if solution.status is Status.NOT_SEPARABLE)
+    solution = solutions[number]
+    return InfeasibleError(
+        f"the classes {plan.data.classes.tolist()!r} are not separable with this kernel (problem {number}): "
+        f"after {solution.n_iter} epochs the margin must be below {solution.margin_interval[1]:.3g}"
+        f"{_blame(plan, number)}; set C < inf or choose a richer kernel (where C * sample_weight * "
+        "max k(x, x) >= 1e100, a bound is as good as infinite: lower C or the weights, or scale X)"
+    )
 
 
 def _blame(plan: Any, number: int) -> str:
@@ -78,7 +71,7 @@ def _blame(plan: Any, number: int) -> str:
 
 def _user_rows(plan: Any, number: int) -> np.ndarray:
     """The rows of the user's X behind the points of one problem."""
-    layout, data = plan.extras["layout"], plan.extras["data"]
+    layout, data = plan.layout, plan.data
     if not layout.is_pairwise:
         return data.rows
     return data.rows[layout.pair_rows(data.codes)[number][0]]

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan, summary_attributes
+from adatron.estimators.classifier import ExpansionClassifier, expansion_attributes
 from adatron.estimators.dask_predict import lazy_on_dask
-from adatron.estimators.direct import check_direct_request, direct_operator
-from adatron.estimators.expansion import ExpansionClassifier, expansion_attributes
 from adatron.estimators.held_out import held_out_decisions
 from adatron.estimators.machine import SupportVectorMachine, bounds_from
-from adatron.estimators.multiclass import Layout
+from adatron.estimators.multiclass import Layout, check_direct_request, direct_gram
 from adatron.estimators.parameters import (
     as_random_state,
     check_choice,
@@ -25,14 +20,15 @@ from adatron.estimators.parameters import (
     check_number,
     count_threads,
 )
-from adatron.estimators.probabilities import ClassProbabilities, PairProbabilities, agreeing
-from adatron.estimators.separability import check_coincident, check_separable
-from adatron.estimators.training_data import TrainingData, centred_if_far, classification_data
-from adatron.gram import Choice, GramOperator, RowGram, choose_rows, is_distributed
+from adatron.estimators.probabilities import CalibratedMixin, ClassProbabilities, PairProbabilities
+from adatron.estimators.separability import check_coincident, not_separable
+from adatron.estimators.training_set import TrainingSet, classification_set
+from adatron.gram import Choice, Gram
 from adatron.kernels import Kernel, Precomputed
 from adatron.numerics.threads import usable_threads
 from adatron.problems import classification, crammer_singer
-from adatron.training import CoupledRun, DualSolution, EpochRecord, Run
+from adatron.solvers import CrammerSinger
+from adatron.training import DualSolution, Run, Status
 
 __all__ = ["SVC"]
 
@@ -40,14 +36,7 @@ _MANY_PROBLEMS = 6  # from which training two at a time is worth the threads
 _FOLDS = 5  # from whose held-out decision values probabilities are calibrated
 
 
-def _has_probabilities(model: SVC) -> bool:
-    """For `available_if`, which shows the reason why a method is missing."""
-    if not model.probability:
-        raise AttributeError("predict_proba is not available when probability=False")
-    return True
-
-
-class SVC(ExpansionClassifier, SupportVectorMachine):
+class SVC(CalibratedMixin, ExpansionClassifier, SupportVectorMachine):
     """Support vector classification with a certificate.
 
     Changing ``from sklearn.svm import SVC`` to ``from adatron import SVC`` works: parameters and
@@ -66,9 +55,8 @@ default="rbf"
     shrinking : bool, default=True
         Accepted for compatibility.
     probability : bool, default=False
-        Enables `predict_proba`, calibrated on held-out decision values: five folds as columns of the
-        kernel matrix of the fit, each starting from its solution. The most probable class is the predicted
-        one.
+        Enables `predict_proba`, calibrated on the held-out decision values of five folds. The most probable
+        class is the predicted one.
     tol : float, default=1e-3
         Relative duality gap at which the fit ends. Up to 1,000 rows, and for a `tol` below 1e-4, the
         optimum is then looked for exactly.
@@ -84,13 +72,13 @@ default="rbf"
     random_state : int, RandomState instance or None, default=None
         Used for the landmarks of `rank` and the folds of ``probability=True``.
     fit_intercept : bool, default=True
-        Whether a bias is fitted. With ``multi_class="crammer_singer"``, whose document has none, it is a
-        constant 1 added to the kernel: one bias per class, shrunk towards 0 like the weights.
+        Whether a bias is fitted; with "crammer_singer" a constant 1 added to the kernel, so that the bias of
+        each class is shrunk towards 0 like the weights.
     solver : {"auto", "adatron", "adatron-secant", "multiplicative", "m3", "munk", "rho"} or Solver, \
 default="auto"
         "auto" is the fast path, Kernel-Adatron on working sets, whose epochs are rounds; above 2,000 rows
         it uses float32 kernel values while the gap allows. "adatron" is Kernel-Adatron as published
-        ("adatron-secant" searches the bias as its document does); "multiplicative" updates all
+        ("adatron-secant" searches the bias as its paper does); "multiplicative" updates all
         multipliers at once; "m3" and "munk" (kernels K >= 0) do so without a rate, and without a bias;
         "rho" is the ρ-SVM with an adaptive rate: hard margin, no bias.
     learning_rate : "auto" or float, default="auto"
@@ -98,17 +86,15 @@ default="auto"
         often as need be).
     multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"
         How more than two classes are trained: a problem for each pair, one for each class against the
-        rest, or one problem for all classes together, Crammer & Singer's: ``½ Σ_c |w_c|²`` plus, for each
-        row, C times the largest ``1 + f_c − f_y`` over the classes c other than its own class y, or 0. C
-        means what it means to ``LinearSVC(multi_class="crammer_singer")``; with two classes the decision
-        is ``f_1 − f_0``, that of a support vector machine with 2C. It has its own solver, without a rate.
+        rest, or one problem for all classes, Crammer & Singer's: ``½ Σ_c |w_c|²`` plus, for each row, C times
+        the largest ``1 + f_c − f_y`` over the classes c other than its own class y, or 0. It has its own
+        solver, and C means what it means to ``LinearSVC(multi_class="crammer_singer")``.
     rank : int or float, default=None
         Train on a low-rank approximation of the kernel: an integer is the number of Nyström landmarks, a
         number below 1 the relative trace error at which pivoted incomplete Cholesky stops. The
         certificate is then one for the approximated kernel, whose error is `kernel_error_`; decisions
-        come from the landmarks, not from `dual_coef_` and `support_vectors_`. With landmarks for more than
-        100,000 rows the factor is float32, X is read block by block and not copied if it is float32 or
-        float64 in C order, and what does not fit into memory is kept in a temporary file.
+        come from the landmarks, not from `dual_coef_` and `support_vectors_`. Above 100,000 rows the factor
+        of landmarks is float32, and X is read block by block and not copied.
     time_limit : float, default=None
         Seconds after which the fit ends with the best it has.
     warm_start : bool, default=False
@@ -120,23 +106,20 @@ default="auto"
     Attributes
     ----------
     classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_, n_iter_ : ndarray
-    coef_ : ndarray
-        Weights of the features, for a linear kernel.
-    class_weight_ : ndarray
-    fit_status_ : int
-        0 if the fit converged.
-    shape_fit_ : tuple
+    coef_, class_weight_ : ndarray
+        Weights of the features, for a linear kernel; weights of the classes.
+    fit_status_, shape_fit_ : int, tuple
+        `fit_status_` is 0 if the fit converged.
     duality_gap_ : float
         Relative duality gap, the worst over all problems, recomputed apart from the solver; an estimate where
         float32 kernel values of more than 5,000 rows are used (`tol` of 1e-4 or more). It says nothing
         for a kernel that is not positive semi-definite (``status_`` is then "indefinite_kernel").
-    status_ : Status
+    status_, converged_ : Status, bool
         Why the fit ended; ``status_.sentence`` says it in words.
-    converged_ : bool
     kernel_error_ : float
-        Relative trace error of the approximated kernel matrix, with `rank`.
+        Relative trace error of the approximated kernel, with `rank`.
     finished_exactly_ : bool
-        Whether the exact finish gave the model; `history_` ends with the last epoch before it.
+        Whether the exact finish gave the model; `history_` ends before it.
     bias_interval_ : ndarray of shape (n_problems, 2)
         All biases that are equally good; `intercept_` is the middle.
     history_ : dict of lists
@@ -156,8 +139,7 @@ default="auto"
     K. Crammer, Y. Singer, *On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines*,
     JMLR 2, 2001.
 
-    J. C. Platt, *Probabilistic Outputs for Support Vector Machines and Comparisons to Regularized Likelihood
-    Methods*, Advances in Large Margin Classifiers, MIT Press 1999 (the calibration of ``probability=True``).
+    J. C. Platt, *Probabilistic Outputs for Support Vector Machines*, MIT Press 1999 (``probability=True``).
 
     S. Fine, K. Scheinberg, *Efficient SVM Training Using Low-Rank Kernel Representations*, JMLR 2, 2001
     (the Cholesky factor of `rank`).
@@ -229,8 +211,7 @@ default="auto"
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Train on `X` (n_samples, n_features), or a square kernel matrix, and labels `y`.
 
-        `X` is read during the whole fit: when another thread changes it meanwhile, the model is one of
-        mixed data, but the fit still ends.
+        `X` is read during the whole fit; do not change it meanwhile.
 
         Parameters
         ----------
@@ -246,52 +227,25 @@ default="auto"
         self._fit(X, y, sample_weight)
         return self
 
-    def iter_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[EpochRecord]:
-        """Train epoch by epoch; the estimator can predict after each record.
+    def _training_set(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+        return classification_set(self, X, y, sample_weight)
 
-        Leaving the loop early keeps the model as it is. Callbacks are not called: the loop is yours.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Yields
-        ------
-        EpochRecord
-            Number of the epoch, objective, margin, bias, violation and seconds of one problem.
-
-        Examples
-        --------
-        >>> from adatron import SVC
-        >>> from adatron.datasets import make_parity
-        >>> X, y = make_parity(4)
-        >>> model = SVC(C=float("inf"), gamma=0.5, fit_intercept=False)
-        >>> for record in model.iter_fit(X, y):
-        ...     if record.margin > 0.9:
-        ...         break
-        >>> float(model.score(X, y))
-        1.0
-        """
-        yield from self._iter_fit(X, y, sample_weight)
-
-    def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
-        settings = self._check_parameters()
-        data = classification_data(self, X, y, sample_weight)
+    def _plan_for(self, data: TrainingSet, settings: dict[str, Any]) -> FitPlan:
         layout = Layout(len(data.classes), self.multi_class)
         layout.check_size(len(data.codes))
         copies = layout.copies_of_the_matrix(data.codes)
-        if not layout.is_direct:
-            data = centred_if_far(data, self)
+        if self._may_be_moved and not layout.is_direct:
+            data = data.centred_if_far()
         kernel, choice, indefinite = self._kernel_matrix(data.X, data.sample_weight, copies)
         problems = self._problems(choice.gram, layout, data)
         if np.isinf(problems[0].upper).any() and not isinstance(kernel, Precomputed):
             check_coincident(data.X, data.codes, data.rows, data.classes)
         runs = self._runs(problems, indefinite, settings)
-        extras = {"reason": choice.reason, "gram": choice.gram, "layout": layout, "data": data}
-        extras["constant"] = float(layout.is_direct and self.fit_intercept)
-        return FitPlan(kernel, runs, self.time_limit, self._threads(len(problems)), extras=extras)
+        return FitPlan(
+            kernel, data, choice.gram, runs, choice.reason, layout,
+            constant=float(layout.is_direct and self.fit_intercept),
+            time_limit=self.time_limit, n_threads=self._threads(len(problems)),
+        )  # fmt: skip
 
     def _check_parameters(self) -> dict[str, Any]:
         check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
@@ -309,28 +263,23 @@ default="auto"
         """Whether one coupled problem is trained for all classes, which has its own solver."""
         return bool(self.multi_class == "crammer_singer")
 
-    def _operator(self, kernel: Kernel, X: Any, copies: float) -> Choice:
-        if self._is_direct and is_distributed(X):
-            raise ValueError(
-                "multi_class='crammer_singer' takes rows in memory, got a Dask collection; set "
-                "multi_class='ovr' or 'ovo', or pass X.compute()"
-            )
+    def _gram_for(self, kernel: Kernel, X: Any, copies: float, needs_few_rows: bool) -> Choice:
         if self._is_direct:
-            return direct_operator(kernel, X, self.fit_intercept, self.cache_size)
-        return super()._operator(kernel, X, copies)
+            return direct_gram(kernel, X, self.fit_intercept, self.cache_size, self._regime)
+        return super()._gram_for(kernel, X, copies, needs_few_rows)
 
     @property
     def _needs_float64(self) -> bool:
         return bool(np.isinf(self.C))
 
-    def _problems(self, gram: GramOperator, layout: Layout, data: TrainingData) -> list[Any]:
+    def _problems(self, gram: Gram, layout: Layout, data: TrainingSet) -> list[Any]:
         upper = bounds_from(self.C, data.weights)
         if layout.is_direct:
             return [crammer_singer(gram, data.codes, layout.n_classes, upper)]
         if not layout.is_pairwise:
             return [classification(gram, layout.signs(data.codes), upper, bias=self.fit_intercept)]
         return [
-            classification(self._of_pair(gram, rows), signs, upper[rows], bias=self.fit_intercept)
+            classification(gram.restrict(rows), signs, upper[rows], bias=self.fit_intercept)
             for rows, signs in layout.pair_rows(data.codes)
         ]
 
@@ -339,8 +288,8 @@ default="auto"
             return super()._runs(problems, indefinite, settings)
         problem = problems[0]
         start = self._warm_starts([(problem.m, problem.n_classes)])[0]
-        limits = {"tol": settings["tol"], "max_iter": settings["max_iter"]}
-        return [CoupledRun(problem, alpha=start, indefinite=indefinite, eager=True, **limits)]
+        rule = self._rule(settings["tol"], indefinite)
+        return [Run(problem, CrammerSinger(), rule, max_iter=settings["max_iter"], alpha=start)]
 
     def _threads(self, n_problems: int) -> int:
         """Problems trained at the same time; as many as BLAS has threads unless `n_jobs` says otherwise."""
@@ -348,31 +297,24 @@ default="auto"
             return usable_threads()
         return count_threads(self.n_jobs)
 
-    def _of_pair(self, gram: GramOperator, rows: np.ndarray) -> GramOperator:
-        if isinstance(gram, RowGram):  # a pair of classes may be small enough for its whole matrix
-            known = {"precise": np.isinf(self.C), "bytes_at_most": gram.cache_bytes}
-            return choose_rows(gram.kernel, gram.X[rows], self.cache_size, **known).gram
-        return gram.restrict(rows)
-
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
-        layout, data = plan.extras["layout"], plan.extras["data"]
-        check_separable(solutions, plan)
-        coefficients = _coefficient_matrix(layout, data, solutions)
+        layout, data = plan.layout, plan.data
+        if any(solution.status is Status.NOT_SEPARABLE for solution in solutions):
+            raise not_separable(solutions, plan)
+        coefficients = layout.coefficients(data.codes, [solution.alpha for solution in solutions])
         intercept = np.zeros(coefficients.shape[1]) + [solution.bias for solution in solutions]
-        attributes = expansion_attributes(plan, coefficients, intercept, plan.extras["constant"])
+        attributes = expansion_attributes(plan, coefficients, intercept, plan.constant)
         attributes["class_weight_"] = data.class_weight
-        attributes["_bound"] = self._bound_on_coefficients(layout, data)
+        # what no entry of dual_coef_ exceeds; two classes trained directly subtract theirs
+        attributes["_bound"] = (1 + (layout.is_direct and layout.is_binary)) * float(
+            self.C * data.weights.max()
+        )
         attributes |= self._kept_for_warm_start(plan, solutions) | summary_attributes(solutions)
-        if not layout.is_direct:  # rows may have been moved
-            attributes["bias_interval_"] += (attributes["intercept_"] - intercept)[:, None]
         if layout.is_direct:  # a bias that is shrunk is the only one that is best
             attributes["bias_interval_"] = np.repeat(attributes["intercept_"][:, None], 2, axis=1)
+        else:  # rows may have been moved
+            attributes["bias_interval_"] += (attributes["intercept_"] - intercept)[:, None]
         return attributes
-
-    def _bound_on_coefficients(self, layout: Layout, data: TrainingData) -> float:
-        """What no entry of ``dual_coef_`` exceeds; two classes trained directly subtract theirs."""
-        largest = float(self.C * data.weights.max())
-        return 2.0 * largest if layout.is_direct and layout.is_binary else largest
 
     @lazy_on_dask
     def predict(self, X: Any) -> np.ndarray:
@@ -388,71 +330,21 @@ default="auto"
         """
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        winners = self._winners(self._decisions(X))
-        return self.classes_[winners]
+        return super().predict(X)
 
     def _winners(self, decisions: np.ndarray) -> np.ndarray:
         if self.break_ties and not self._layout.is_binary:
             return self._layout.one_per_class(decisions).argmax(axis=1)
         return self._layout.vote(decisions)
 
-    @available_if(_has_probabilities)
-    @lazy_on_dask
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class; needs ``probability=True``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "_probabilities"):
-            raise NotFittedError(
-                "predict_proba is not available when fitted with probability=False, by iter_fit or by a fit "
-                "that was interrupted; call fit with probability=True"
-            )
-        decisions = self._decisions(X)
-        return agreeing(self._probabilities(decisions), self._winners(decisions))
-
-    @available_if(_has_probabilities)
-    @lazy_on_dask
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithm of `predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        return np.log(self.predict_proba(X))
-
     def _after_fit(self, plan: FitPlan) -> None:
         if len(self.support_) == 0 and self.converged_:
             raise ValueError(f"the fit has no support vectors: C is too small, or tol={self.tol!r} too loose")
         if not self.probability:
             return
-        data, layout = plan.extras["data"], plan.extras["layout"]
+        data, layout = plan.data, plan.layout
         smallest = int(np.bincount(data.codes).min())
         state = as_random_state(0 if self.random_state is None else self.random_state)
         decisions = held_out_decisions(plan, plan.solutions(), max(2, min(_FOLDS, smallest)), state)
         kind = PairProbabilities if layout.is_pairwise else ClassProbabilities
         self._probabilities = kind.from_held_out(decisions, data.codes, data.weights)
-
-
-def _coefficient_matrix(layout: Layout, data: TrainingData, solutions: list[DualSolution]) -> np.ndarray:
-    """``y∘α`` of every row and problem."""
-    if layout.is_direct:
-        return layout.of_classes(solutions[0].alpha)
-    coefficients = np.zeros((len(data.codes), len(solutions)))
-    if layout.is_pairwise:
-        for problem, (rows, signs) in enumerate(layout.pair_rows(data.codes)):
-            coefficients[rows, problem] = signs * solutions[problem].alpha
-        return coefficients
-    return layout.signs(data.codes) * np.column_stack([solution.alpha for solution in solutions])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,14 @@ from sklearn.callback import with_callbacks
 from adatron.estimators.base import FitPlan
 from adatron.estimators.dask_predict import lazy_on_dask
 from adatron.estimators.kernel_choice import is_precomputed
-from adatron.estimators.machine import bounds_from
+from adatron.estimators.machine import SingleExpansion, bounds_from
 from adatron.estimators.parameters import check_finite_number, check_number
 from adatron.estimators.separability import check_one_tube
-from adatron.estimators.single import SingleExpansion
-from adatron.estimators.training_data import WeightedRows, centred_if_far, weighted_rows
+from adatron.estimators.training_set import TrainingSet, weighted_set
 from adatron.exceptions import InfeasibleError
-from adatron.gram import GramOperator, is_distributed
+from adatron.gram import Gram
 from adatron.problems import DualProblem, regression
-from adatron.training import DualSolution, EpochRecord
+from adatron.training import DualSolution
 
 __all__ = ["SVR"]
 
@@ -182,24 +180,6 @@ default="rbf"
         self._fit(X, y, sample_weight)
         return self
 
-    def iter_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[EpochRecord]:
-        """Train epoch by epoch; the estimator can predict after each record.
-
-        Leaving the loop early keeps the model as it is. Callbacks are not called: the loop is yours.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Yields
-        ------
-        EpochRecord
-            Number of the epoch, objective, margin, bias, violation and seconds of one problem.
-        """
-        yield from self._iter_fit(X, y, sample_weight)
-
     @lazy_on_dask
     def predict(self, X: Any) -> np.ndarray:
         """The target of each row of `X`.
@@ -214,18 +194,20 @@ default="rbf"
         """
         return self._outputs(X)
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self) -> dict[str, Any]:
         check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a tube without slack)")
         if check_finite_number("epsilon", self.epsilon) < 0.0:
             raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}; use 0 for no tube")
+        return self._checked_settings()
 
-    def _data(self, X: Any, y: Any, sample_weight: Any) -> WeightedRows:
-        return centred_if_far(weighted_rows(self, X, y, sample_weight, has_targets=True), self)
+    def _training_set(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+        data = weighted_set(self, X, y, sample_weight, has_targets=True)
+        return data.centred_if_far() if self._may_be_moved else data
 
-    def _problem(self, gram: GramOperator, data: WeightedRows) -> DualProblem:
+    def _problem(self, gram: Gram, data: TrainingSet) -> DualProblem:
         targets = data.targets - self._centre(data)
         if np.isinf(self.C):
-            if not is_precomputed(self.kernel) and not is_distributed(data.X):
+            if not is_precomputed(self.kernel) and not gram.is_elsewhere:
                 check_one_tube(data.X, data.targets, data.rows, float(self.epsilon))
             # a bound that no multiplier reaches is as good as none; _attributes looks whether any did
             largest = max(float(np.abs(targets).max()), float(self.epsilon), 1e-300)
@@ -238,20 +220,20 @@ default="rbf"
             )
         return regression(gram, targets, upper, epsilon=float(self.epsilon), bias=bool(self.fit_intercept))
 
-    def _centre(self, data: WeightedRows) -> float:
+    def _centre(self, data: TrainingSet) -> float:
         """What a bias takes off the targets, so that sums of them lose fewer digits."""
         return 0.5 * float(data.targets.min() + data.targets.max()) if self.fit_intercept else 0.0
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         above, below = solutions[0].alpha.reshape(2, -1)
-        data: WeightedRows = plan.extras["data"]
+        data = plan.data
         if np.isinf(self.C):
             _check_tube(solutions[0], plan.runs[0].problem.upper[:, 0], data)
         attributes = self._expanded(plan, solutions, above - below, shift=self._centre(data))
         return attributes | {"_bound": float(self.C * data.weights.max())}
 
 
-def _check_tube(solution: DualSolution, upper: np.ndarray, data: WeightedRows) -> None:
+def _check_tube(solution: DualSolution, upper: np.ndarray, data: TrainingSet) -> None:
     """Raise when targets are farther than epsilon from any function of the kernel."""
     stuck = np.flatnonzero((solution.alpha >= upper) & (upper > 0.0)) % len(data.rows)
     if len(stuck):

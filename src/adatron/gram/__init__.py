@@ -1,71 +1,74 @@
 """The kernel matrix as something that multiplies, dense or evaluated on demand.
 
 >>> import numpy as np
+>>> from adatron.gram import choose_gram
 >>> from adatron.kernels import Gaussian
->>> from adatron.gram import choose_operator
 >>> X = np.arange(6.0).reshape(3, 2)
->>> choice = choose_operator(Gaussian(gamma=0.1), X, cache_size="auto")
+>>> choice = choose_gram(Gaussian(gamma=0.1), X)
 >>> choice.reason
 'dense: the 3 × 3 kernel matrix takes 0.0 MB'
 >>> choice.gram.diagonal()
 array([1., 1., 1.])
 
-Every operator answers the same four methods (`GramOperator`), so solvers do not know which one they have.
+Every matrix is a `Gram`: four methods, and capabilities that solvers ask for, so that they do not know which
+one they have. `Regime` has the sizes at which one takes the place of another.
 """
 
-from adatron.gram.approximate import MANY_ROWS, TO_WHITEN, low_rank_gram
-from adatron.gram.blocked import BlockedGram
-from adatron.gram.choose import WHOLE_UP_TO, Choice, choose_operator, choose_rows
-from adatron.gram.dense import FEW_COLUMNS, DenseGram
+from adatron.gram.base import Gram, PartialMatrix, Rows, row_of
+from adatron.gram.choose import Choice, choose_gram, nystroem_gram
+from adatron.gram.dense import FEW_COLUMNS, DenseGram, symmetric_product
 from adatron.gram.distances import GaussianFamily
 from adatron.gram.expand import expand
-from adatron.gram.factor_store import blocks_of_rows, is_on_disk
-from adatron.gram.half import HalfGram
-from adatron.gram.lazy import LazyGram, PartialMatrix, row_of
-from adatron.gram.low_rank import LinearGram, LowRankGram, nystroem, pivoted_cholesky
-from adatron.gram.nystroem_single import SingleGram, nystroem_single
-from adatron.gram.protocol import GramOperator, Rows
-from adatron.gram.row_blocks import RowBlocks, by_rows, is_distributed, kept_rows, weighted_sum
+from adatron.gram.factors import low_rank_gram, pivoted_cholesky
+from adatron.gram.lazy import LazyGram
+from adatron.gram.low_rank import LowRankGram
+from adatron.gram.regime import REGIME, Regime
+from adatron.gram.row_source import (
+    blockwise,
+    by_rows,
+    fetched_if,
+    is_distributed,
+    kept_rows,
+    keys_of_rows,
+    mapped_rows,
+    row_bytes,
+    row_keys,
+    weighted_sum,
+)
 from adatron.gram.rows import RowGram
-from adatron.gram.twin import TwinGram, cancel_twins, distinct
-from adatron.numerics.memory import available_memory, peak_memory
+from adatron.gram.tiles import whole_matrix
+from adatron.gram.twin import TwinGram
 
 __all__ = [
     "FEW_COLUMNS",
-    "MANY_ROWS",
-    "TO_WHITEN",
-    "WHOLE_UP_TO",
-    "BlockedGram",
+    "REGIME",
     "Choice",
     "DenseGram",
     "GaussianFamily",
-    "GramOperator",
-    "HalfGram",
+    "Gram",
     "LazyGram",
-    "LinearGram",
     "LowRankGram",
     "PartialMatrix",
-    "RowBlocks",
+    "Regime",
     "RowGram",
     "Rows",
-    "SingleGram",
     "TwinGram",
-    "available_memory",
-    "blocks_of_rows",
+    "blockwise",
     "by_rows",
-    "cancel_twins",
-    "choose_operator",
-    "choose_rows",
-    "distinct",
+    "choose_gram",
     "expand",
+    "fetched_if",
     "is_distributed",
-    "is_on_disk",
     "kept_rows",
+    "keys_of_rows",
     "low_rank_gram",
-    "nystroem",
-    "nystroem_single",
-    "peak_memory",
+    "mapped_rows",
+    "nystroem_gram",
     "pivoted_cholesky",
+    "row_bytes",
+    "row_keys",
     "row_of",
+    "symmetric_product",
     "weighted_sum",
+    "whole_matrix",
 ]

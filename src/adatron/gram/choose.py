@@ -1,4 +1,4 @@
-"""Which operator serves a problem, and why."""
+"""Which kind of kernel matrix serves a fit, and why."""
 
 from __future__ import annotations
 
@@ -8,122 +8,133 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adatron.gram.approximate import fits_single
-from adatron.gram.blocked import BlockedGram
+from adatron.gram.base import Gram
 from adatron.gram.dense import DenseGram
-from adatron.gram.finite import check_finite
-from adatron.gram.half import HalfGram
+from adatron.gram.factors import fits_single, low_rank_gram, nystroem_single
 from adatron.gram.lazy import LazyGram
-from adatron.gram.low_rank import LinearGram
-from adatron.gram.protocol import GramOperator
-from adatron.gram.rows import RowGram
-from adatron.gram.tiles import whole_matrix
-from adatron.kernels import Kernel, Linear, product_form, squared_norms
-from adatron.numerics.buffers import MOST_SPARE
+from adatron.gram.low_rank import LowRankGram, is_on_disk
+from adatron.gram.regime import REGIME, Regime
+from adatron.gram.row_source import is_distributed
+from adatron.gram.rows import RowGram, row_gram
+from adatron.gram.tiles import check_finite, whole_matrix
+from adatron.kernels import Kernel, Linear, Precomputed, squared_norms
 from adatron.numerics.memory import available_memory
 
-__all__ = ["WHOLE_UP_TO", "Choice", "choose_operator", "choose_rows"]
-
-_LAZY_UP_TO = 2_000  # points up to which a working-set method has the whole matrix
-_SINGLE_FROM = 2_000  # points above which float32 rows are used
-_PRECISE_UP_TO = 1_000  # points up to which whole matrices are float64, whatever would do
-_AUTO_AT_MOST = 3 * 2**30  # bytes of kernel values unless the user allows more
-_NARROW_ROWS = 384  # features up to which evaluating a row again costs no more than fresh memory for it
-_NARROW_AT_MOST = MOST_SPARE  # bytes kept of them, enough for the rows that are used again and again
-
-_NARROW = 0.25  # features per row up to which products with X cost less than with the matrix
-WHOLE_UP_TO = 5_792  # points: larger matrices are filled row by row, so limits and Ctrl-C are seen in time
-_DENSE_AT_MOST = 8 * WHOLE_UP_TO**2
+__all__ = ["Choice", "choose_gram", "nystroem_gram"]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """An operator and the sentence that explains it."""
+    """A kernel matrix and the sentence that explains why it is held that way."""
 
-    gram: GramOperator
+    gram: Gram
     reason: str
 
 
-def choose_operator(
-    kernel: Kernel, X: Any, cache_size: float | str, copies: float = 1.0, *, single: bool = False
+def choose_gram(
+    kernel: Kernel,
+    X: Any,
+    cache_size: float | str = "auto",
+    rank: float | None = None,
+    random_state: Any = None,
+    *,
+    needs_few_rows: bool = False,
+    only_multiplies: bool = True,
+    precise: bool = False,
+    single: bool = False,
+    whitened: bool = False,
+    copies: float = 1.0,
+    regime: Regime = REGIME,
 ) -> Choice:
     """Choose how the kernel matrix of the rows of `X` is held.
 
     Parameters
     ----------
     kernel : Kernel
-    X : array or CSR matrix, shape (m, d)
+    X : array or CSR matrix of shape (m, d), rows on a cluster, or a kernel matrix for `Precomputed`
     cache_size : float or "auto"
         Memory for kernel values in MB; "auto" is half of what is available, at most 3 GB.
+    rank, random_state : float, RandomState, optional
+        Of a low-rank approximation, as in `low_rank_gram`.
+    needs_few_rows : bool
+        Whether a working-set method will read few rows of the matrix, and multiply by few others.
+    only_multiplies : bool
+        Whether the solver does with products alone, as a matrix on a cluster has them.
+    precise : bool
+        Whether only float64 values will do.
+    single : bool
+        Whether values may be kept in float32, for products with few columns.
+    whitened : bool
+        Whether a low-rank factor of many rows may be whitened.
     copies : float
         How many matrices of this size there will be once the caller has restricted a dense one.
-    single : bool
-        Whether values of more than 1,000 rows may be kept in float32, for products with few columns.
+    regime : Regime
     """
     m = X.shape[0]
-    if (linear := _linear_or_checked(kernel, X)) is not None:
-        return linear
-    budget = _budget(cache_size)
+    if is_distributed(X):
+        from adatron.gram.dask import dask_gram
+
+        return Choice(*dask_gram(kernel, X, rank, random_state, only_multiplies, whitened, regime))
+    if isinstance(kernel, Precomputed):
+        if rank is not None:
+            raise ValueError(f"rank={rank!r} needs rows of features, not a precomputed kernel; set rank=None")
+        return Choice(DenseGram(X), f"dense: the precomputed {m} × {m} kernel matrix")
+    if rank is not None:
+        low = low_rank_gram(kernel, X, rank, random_state, whitened=whitened, regime=regime)
+        reason = f"low rank: {m} × {low.factor.shape[1]}, relative trace error {low.trace_error:.2g}"
+        return Choice(low, reason + (", kept on disk" if is_on_disk(low.factor) else ""))
+    if kernel.product_form is not None:
+        _check_norms(X)
+    if isinstance(kernel, Linear) and not sparse.issparse(X) and X.shape[1] <= m * regime.linear_features:
+        reason = f"linear: the rows themselves, {m} × {X.shape[1]}, are a factor of the matrix"
+        return Choice(LowRankGram.linear(X), reason)
+    if needs_few_rows:
+        return _few_rows(kernel, X, cache_size, precise, regime)
+    return _all_rows(kernel, X, cache_size, copies, single, regime)
+
+
+def _all_rows(
+    kernel: Kernel, X: Any, cache_size: float | str, copies: float, single: bool, regime: Regime
+) -> Choice:
+    """For a method that sweeps over all rows: the whole matrix if there is room for it."""
+    m, budget = X.shape[0], _budget(cache_size, regime)
     size = 8 * m * m
-    if copies * size <= min(budget, _DENSE_AT_MOST):
-        in_single = single and m > _PRECISE_UP_TO and fits_single(kernel, X)
-        gram = HalfGram(kernel, X) if in_single else DenseGram(whole_matrix(kernel, X))
-        return Choice(gram, f"dense: the {m} × {m} kernel matrix takes {_mb(gram.nbytes)}")
+    if copies * size <= min(budget, 8 * regime.whole_up_to**2):
+        in_single = single and m > regime.precise_up_to and fits_single(kernel, X)
+        dense = DenseGram.half_of(kernel, X) if in_single else DenseGram(whole_matrix(kernel, X))
+        return Choice(dense, f"dense: the {m} × {m} kernel matrix takes {_mb(dense.nbytes)}")
     kept = min(size, budget // (8 * m) * (8 * m))
     reason = f"blocked: rows of the {m} × {m} kernel matrix ({_mb(size)}) on demand, {_mb(kept)} of them kept"
-    return Choice(BlockedGram(kernel, X, kept), reason)
+    return Choice(RowGram(kernel, X, kept, np.float64, keeps_first=True), reason)
 
 
-def choose_rows(
-    kernel: Kernel,
-    X: Any,
-    cache_size: float | str,
-    *,
-    precise: bool = False,
-    bytes_at_most: int | None = None,
-) -> Choice:
-    """Choose how the kernel matrix is held for a working-set method, which needs few of its rows.
+def nystroem_gram(
+    kernel: Kernel, X: Any, landmarks: np.ndarray, whitened_on: np.ndarray | None = None
+) -> LowRankGram:
+    """The float32 Nyström approximation on given landmarks, wherever the rows are."""
+    if is_distributed(X):
+        from adatron.gram.dask import dask_single
 
-    Parameters
-    ----------
-    kernel : Kernel
-    X : array or CSR matrix, shape (m, d)
-    cache_size : float or "auto"
-        Memory for kernel values in MB; "auto" is half of what is available, at most 3 GB.
-    precise : bool
-        Whether only float64 will do.
-    bytes_at_most : int, optional
-        In place of `cache_size`, when that has been looked at already.
-    """
-    m = X.shape[0]
-    if (linear := _linear_or_checked(kernel, X)) is not None:
-        return linear
-    budget = _budget(cache_size) if bytes_at_most is None else bytes_at_most
-    if cache_size == "auto" and X.ndim == 2 and X.shape[1] <= _NARROW_ROWS:  # objects cost what they cost
-        budget = min(budget, _NARROW_AT_MOST)
-    if 8 * m * m <= min(budget, 8 * _LAZY_UP_TO**2):
-        return Choice(LazyGram(kernel, X), f"lazy: the {m} × {m} kernel matrix takes up to {_mb(8 * m * m)}")
-    dtype = np.float64 if precise or m <= _SINGLE_FROM or not fits_single(kernel, X) else np.float32
-    gram = RowGram(kernel, X, budget, dtype)
+        return dask_single(kernel, X, landmarks, whitened_on)
+    return nystroem_single(kernel, X, landmarks, whitened_on)
+
+
+def _few_rows(kernel: Kernel, X: Any, cache_size: float | str, precise: bool, regime: Regime) -> Choice:
+    """For a working-set method, which reads few rows."""
+    m, budget = X.shape[0], _budget(cache_size, regime)
+    # objects of a kernel function cost what they cost
+    if cache_size == "auto" and X.ndim == 2 and X.shape[1] <= regime.narrow_features:
+        budget = min(budget, regime.narrow_bytes)
+    gram = row_gram(kernel, X, budget, precise or not fits_single(kernel, X), regime)
+    if isinstance(gram, LazyGram):
+        return Choice(gram, f"lazy: the {m} × {m} kernel matrix takes up to {_mb(8 * m * m)}")
     whole = m * m * gram.dtype.itemsize
+    kept = "and not kept" if gram.forgets else f"and up to {_mb(gram.cost)} kept"
     reason = (
         f"rows: {gram.dtype.name} rows of the {m} × {m} kernel matrix (all of them would take {_mb(whole)}) "
-        "are evaluated when a working set needs them, "
-        + ("and not kept" if gram.forgets else f"and up to {_mb(gram.cost)} kept")
+        f"are evaluated when a working set needs them, {kept}"
     )
     return Choice(gram, reason)
-
-
-def _linear_or_checked(kernel: Kernel, X: Any) -> Choice | None:
-    """The linear kernel of narrow data, of which the rows are a factor; rows that overflow are reported."""
-    if product_form(kernel) is not None:
-        _check_norms(X)
-    if not isinstance(kernel, Linear) or sparse.issparse(X):
-        return None
-    m, d = X.shape
-    if d > m * _NARROW:
-        return None
-    return Choice(LinearGram(X), f"linear: the rows themselves, {m} × {d}, are a factor of the matrix")
 
 
 def _check_norms(X: Any) -> None:
@@ -134,10 +145,10 @@ def _check_norms(X: Any) -> None:
     check_finite(squares[[worst], None], np.array([worst]), np.array([worst]))
 
 
-def _budget(cache_size: float | str) -> int:
+def _budget(cache_size: float | str, regime: Regime) -> int:
     free = available_memory()
     if cache_size == "auto":
-        return min(free // 2, _AUTO_AT_MOST)
+        return min(free // 2, regime.auto_bytes)
     return min(int(float(cache_size) * 2**20), free)
 
 

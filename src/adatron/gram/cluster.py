@@ -21,7 +21,7 @@ from adatron import __version__
 from adatron.exceptions import ClusterError
 from adatron.numerics.threads import one_blas_thread
 
-__all__ = ["Cluster", "running_cluster"]
+__all__ = ["Cluster", "running_cluster", "same"]
 
 _RETRIES = 3  # of a task that raises an error
 _TOGETHER = 8  # summands of one task of a tree
@@ -30,12 +30,7 @@ _LOOK_EVERY = 1.0  # seconds
 
 
 class Cluster:
-    """The workers behind a `Client`.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    """
+    """The workers behind a `distributed.Client`."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -49,7 +44,23 @@ class Cluster:
             answers = self.client.run(_about_worker, on_error="return")
         except (TimeoutError, OSError) as error:
             raise ClusterError(f"the cluster has no worker after {timeout:g} s; start some") from error
-        return [_checked_worker(address, answer) for address, answer in answers.items()]
+        here = _versions()
+        for address, answer in answers.items():
+            if isinstance(answer, Exception):
+                raise ClusterError(
+                    f"the worker {address} cannot run adatron {__version__}: {answer!r}; install it there"
+                )
+            there = answer["versions"]
+            differing = [
+                f"{name} {there.get(name)} instead of {here[name]}"
+                for name in here
+                if there.get(name) != here[name]
+            ]
+            if differing:
+                raise ClusterError(
+                    f"the worker {address} has {', '.join(differing)}; install the same versions everywhere"
+                )
+        return list(answers.values())
 
     @property
     def n_threads(self) -> int:
@@ -75,17 +86,15 @@ class Cluster:
 
     def shared(self, value: Any) -> Any:
         """A value that many tasks need, as a future: workers pass it on to one another."""
-        return self.submit("shared", _same, value)
+        return self.submit("shared", same, value)
 
     def total(self, parts: list[Any], add: Callable[..., Any], add_last: Callable[..., Any]) -> Any:
         """The future of a sum by a tree; `add_last` is the function of its root."""
+        options: dict[str, Any] = {"key": None, "pure": False, "retries": _RETRIES}
         while len(parts) > _TOGETHER:
             groups = [parts[i : i + _TOGETHER] for i in range(0, len(parts), _TOGETHER)]
-            parts = [self._sum(add, group) for group in groups]
-        return self._sum(add_last, parts)
-
-    def _sum(self, add: Callable[..., Any], parts: list[Any]) -> Any:
-        return self.client.submit(add, parts, key=None, pure=False, retries=_RETRIES)
+            parts = [self.client.submit(add, group, **options) for group in groups]
+        return self.client.submit(add_last, parts, **options)
 
     def gather(self, futures: list[Any], partitions: Sequence[int] | None = None) -> list[Any]:
         """The results; `partitions` are named when one of them fails."""
@@ -93,7 +102,7 @@ class Cluster:
 
         loop = self.client.loop.asyncio_loop
         waiting = asyncio.run_coroutine_threadsafe(self.client.gather(futures, asynchronous=True), loop)
-        watch = _Watch(self.client)
+        began = last_good = monotonic()
         try:
             while True:
                 try:
@@ -101,7 +110,7 @@ class Cluster:
                 except TimeoutError:
                     if waiting.done():
                         raise
-                    watch.look()
+                    last_good = self._still_good(began, last_good)
         except ClusterError:
             raise
         except Exception as error:
@@ -109,42 +118,29 @@ class Cluster:
         finally:
             waiting.cancel()
 
-    def __reduce__(self) -> Any:
-        raise TypeError("a Cluster stays in the process of its Client")
-
-
-class _Watch:
-    """Whether there is still hope that a result comes."""
-
-    def __init__(self, client: Any) -> None:
-        self.client, self.began, self.last_good = client, monotonic(), monotonic()
-        self.timeout, self.step_timeout = (
-            _setting("timeout", _TIMEOUT),
-            _setting("step-timeout", _STEP_TIMEOUT),
-        )
-
-    def look(self) -> None:
-        problem = self._problem()
-        now = monotonic()
-        if not problem:
-            self.last_good = now
-        elif now - self.last_good > self.timeout:
-            raise ClusterError(
-                f"{problem} for {self.timeout:g} s (adatron.timeout); start workers and fit again, with "
-                "Checkpoint(…, resume=True) if the fit was saved"
-            )
-        if now - self.began > self.step_timeout:
-            raise ClusterError(
-                f"one step of the fit has taken more than {self.step_timeout:g} s (adatron.step-timeout): "
-                "a worker hangs or cannot be reached; restart the cluster or raise the limit"
-            )
-
-    def _problem(self) -> str:
+    def _still_good(self, began: float, last_good: float) -> float:
+        """When the cluster last answered with a worker; an error if a result can no longer be expected."""
         try:
             cores = self.client.sync(self.client.scheduler.ncores, callback_timeout=5.0)
-        except Exception:  # whatever the transport raises: nobody answers
-            return "the scheduler has not answered"
-        return "" if cores else "the cluster has had no worker"
+            problem = "" if cores else "the cluster has had no worker"
+        except Exception:  # whatever the transport raises
+            problem = "the scheduler has not answered"
+        now = monotonic()
+        timeout, step_timeout = _setting("timeout", _TIMEOUT), _setting("step-timeout", _STEP_TIMEOUT)
+        if problem and now - last_good > timeout:
+            raise ClusterError(
+                f"{problem} for {timeout:g} s (adatron.timeout); start workers and fit again, with "
+                "Checkpoint(…, resume=True) if the fit was saved"
+            )
+        if now - began > step_timeout:
+            raise ClusterError(
+                f"one step of the fit has taken more than {step_timeout:g} s (adatron.step-timeout): "
+                "a worker hangs or cannot be reached; restart the cluster or raise the limit"
+            )
+        return last_good if problem else now
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Cluster stays in the process of its Client")
 
 
 def running_cluster() -> Cluster:
@@ -184,10 +180,9 @@ def _explained(error: Exception, futures: list[Any], partitions: Sequence[int] |
         )
     if "Cancelled" in kind or "CommClosed" in kind or (isinstance(error, OSError) and not failed):
         return ClusterError(f"the connection to the cluster is lost ({kind}); start a new one and fit again")
-    if isinstance(error, ValueError) and kind != "KernelError" and "partition" not in str(error):
-        return ValueError(f"{where}: {error}")
     if isinstance(error, ValueError):
-        return error
+        has_place = kind == "KernelError" or "partition" in str(error)
+        return error if has_place else ValueError(f"{where}: {error}")
     return ClusterError(f"{where} could not be computed: {kind}: {error}")
 
 
@@ -208,27 +203,12 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _checked_worker(address: str, answer: Any) -> dict[str, Any]:
-    if isinstance(answer, Exception):
-        raise ClusterError(
-            f"the worker {address} cannot run adatron {__version__}: {answer!r}; install it there"
-        )
-    here, there = _versions(), answer["versions"]
-    differing = [
-        f"{name} {there.get(name)} instead of {here[name]}" for name in here if there.get(name) != here[name]
-    ]
-    if differing:
-        raise ClusterError(
-            f"the worker {address} has {', '.join(differing)}; install the same versions everywhere"
-        )
-    return answer
-
-
 def _on_one_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Workers have a thread for every task; more of them in each product would only wait for one another."""
+    """Workers run a task on every thread, so a product must not start more threads."""
     with one_blas_thread():
         return function(*arguments)
 
 
-def _same(value: Any) -> Any:
+def same(value: Any) -> Any:
+    """A task that puts a value on a worker."""
     return value

@@ -22,14 +22,6 @@ class GaussianFamily:
     """The kernel matrices ``exp(−γ|x_i − x_j|²)`` of the rows of `X` for any γ, in float32.
 
     The matrix of one width takes the place of the last.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.gram import GaussianFamily
-    >>> family = GaussianFamily(np.array([[0.0], [1.0], [3.0]]))
-    >>> family.gram(1.0).block(slice(0, 1)).round(3)
-    array([[1.   , 0.368, 0.   ]], dtype=float32)
     """
 
     def __init__(self, X: Any) -> None:

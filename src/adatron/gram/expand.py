@@ -39,14 +39,6 @@ def expand(
         Precision of the kernel values; sums are float64.
     groups : array of shape (G + 1,), optional
         Boundaries of groups of vectors that are summed apart; the result then has shape (n, G, B).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.kernels import Linear
-    >>> from adatron.gram import expand
-    >>> expand(Linear(), np.eye(2), np.array([[1.0, 2.0]]), np.array([[3.0]])).ravel()
-    array([3., 6.])
     """
     bounds = np.array([0, len(coefficients)]) if groups is None else groups
     result = np.zeros((X.shape[0], len(bounds) - 1, coefficients.shape[1]))
@@ -70,16 +62,7 @@ def expand(
 
 
 def expand_among(kernel: Kernel, vectors: Any, coefficients: np.ndarray) -> np.ndarray:
-    """``k(vectors, vectors) @ coefficients`` for one column: each pair of vectors is evaluated once.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.kernels import Linear
-    >>> from adatron.gram.expand import expand_among
-    >>> expand_among(Linear(), np.array([[1.0], [2.0]]), np.array([3.0, 4.0]))
-    array([11., 22.])
-    """
+    """``k(vectors, vectors) @ coefficients`` for one column: each pair of vectors is evaluated once."""
     if not len(coefficients):
         return np.zeros(0)
     tiles = tile_evaluator(kernel, vectors, np.float64)

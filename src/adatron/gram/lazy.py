@@ -2,76 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from adatron.gram.finite import check_finite
-from adatron.gram.protocol import Rows
-from adatron.gram.rows import add_kept_rows
-from adatron.gram.tiles import as_dense, usable_form, whole_matrix
+from adatron.gram.base import Gram, PartialMatrix, Rows, row_of
+from adatron.gram.dense import add_kept_rows
+from adatron.gram.tiles import as_dense, check_finite, usable_form, whole_matrix
 from adatron.kernels import Kernel, squared_norms
-from adatron.numerics.compiled import compiled, compiled_part
-from adatron.numerics.exponential import exponential
+from adatron.numerics.compiled import compiled
 
-__all__ = ["LazyGram", "PartialMatrix", "row_of"]
+__all__ = ["LazyGram"]
 
 _FIRST_ROOM = 64  # rows
 _DENSE_AT_MOST = 2**26  # bytes that sparse rows may take when filled up
-_FUNCTIONS = ("identity", "exp", "power", "tanh")
-
-
-class PartialMatrix(NamedTuple):
-    """A square matrix of which compiled code evaluates missing rows itself: plain arrays and numbers.
-
-    ``K_ij = function(scale ⟨x_i, x_j⟩ + o_i + o_j + constant)``
-    """
-
-    K: np.ndarray  # (room, n): rows in the order of their evaluation
-    place: np.ndarray  # (n,): where in K a row is, −1 if nowhere
-    filled: np.ndarray  # (1,): how many are there
-    columns: np.ndarray  # (d, n): the points as columns
-    offsets: np.ndarray  # (n,): o
-    function: int  # place in `_FUNCTIONS`
-    numbers: np.ndarray  # scale, constant, exponent
-
-    @property
-    def is_full(self) -> bool:
-        """Whether two more rows would have no room."""
-        return len(self.K) < len(self.place) and int(self.filled[0]) + 2 > len(self.K)
-
-    @classmethod
-    def whole(cls, K: np.ndarray) -> PartialMatrix:
-        """A matrix whose rows are all there."""
-        n, nothing = len(K), np.empty((0, 0), dtype=K.dtype)
-        return cls(K, np.arange(n), np.array([n]), nothing, np.empty(0, dtype=K.dtype), 0, np.zeros(3))
-
-
-@compiled_part
-def row_of(i, matrix):
-    """Row i of a `PartialMatrix`, evaluated first if need be; there must be room."""
-    if matrix.place[i] < 0:
-        row = matrix.K[matrix.filled[0]]
-        offsets, columns, numbers = matrix.offsets, matrix.columns, matrix.numbers
-        for j in range(len(row)):
-            row[j] = offsets[i] + offsets[j] + numbers[1]
-        for k in range(columns.shape[0]):
-            weight, column = numbers[0] * columns[k, i], columns[k]
-            for j in range(len(row)):
-                row[j] += weight * column[j]
-        if matrix.function == 1:
-            for j in range(len(row)):
-                row[j] = exponential(row[j])
-        elif matrix.function == 2:
-            for j in range(len(row)):
-                row[j] = row[j] ** numbers[2]
-        elif matrix.function == 3:
-            for j in range(len(row)):
-                row[j] = np.tanh(row[j])
-        matrix.place[i] = matrix.filled[0]
-        matrix.filled[0] += 1
-    return matrix.K[matrix.place[i]]
 
 
 @compiled
@@ -81,7 +26,7 @@ def _evaluate(rows, matrix):
             row_of(i, matrix)
 
 
-class LazyGram:
+class LazyGram(Gram):
     """A kernel matrix in float64 of which only the rows that are used exist.
 
     It forgets them when released, so that the matrices of many problems need not exist at once.
@@ -89,24 +34,20 @@ class LazyGram:
     Examples
     --------
     >>> import numpy as np
-    >>> from adatron.kernels import Linear
     >>> from adatron.gram import LazyGram
+    >>> from adatron.kernels import Linear
     >>> LazyGram(Linear(), np.array([[1.0], [2.0]])).block(np.array([1]))
     array([[2., 4.]])
     """
 
+    has_own_threads = True
+
     def __init__(self, kernel: Kernel, X: Any) -> None:
         self.kernel, self.X, self.m = kernel, X, X.shape[0]
+        self.cost = 8 * self.m * self.m
         self._partial: PartialMatrix | None = None
 
-    @property
-    def cost(self) -> int:
-        """Bytes held at most."""
-        return 8 * self.m * self.m
-
-    @property
     def partial(self) -> PartialMatrix:
-        """The matrix for compiled code."""
         if self._partial is None:
             self._partial = self._prepared()
         return self._partial
@@ -118,29 +59,30 @@ class LazyGram:
             return PartialMatrix.whole(whole_matrix(self.kernel, self.X))
         X = as_dense(self.X)
         X = X - X.mean(axis=0) if form.moves_with_data else X
-        numbers = np.array([form.scale, form.constant, form.degree], dtype=np.float64)
-        columns = np.ascontiguousarray(X.T, dtype=np.float64)
-        function = _FUNCTIONS.index(form.function)
-        K, nowhere = np.empty((min(self.m, max(_FIRST_ROOM, self.m // 8)), self.m)), np.full(self.m, -1)
         return PartialMatrix(
-            K, nowhere, np.array([0]), columns, form.offsets(squared_norms(X)), function, numbers
+            K=np.empty((min(self.m, max(_FIRST_ROOM, self.m // 8)), self.m)),
+            place=np.full(self.m, -1),
+            filled=np.array([0]),
+            columns=np.ascontiguousarray(X.T, dtype=np.float64),
+            offsets=form.offsets(squared_norms(X)),
+            function=PartialMatrix.function_number(form.function),
+            numbers=np.array([form.scale, form.constant, form.degree], dtype=np.float64),
         )
 
     def grow(self, room: int = 0) -> PartialMatrix:
         """Twice the room for rows, or as much as asked for."""
-        old = self.partial
+        old = self.partial()
         K = np.empty((min(self.m, max(room, 2 * len(old.K))), self.m))
         K[: old.filled[0]] = old.K[: old.filled[0]]
         self._partial = old._replace(K=K)
         return self._partial
 
     def release(self) -> None:
-        """Forget the matrix; it comes back when needed."""
         self._partial = None
 
     def _places(self, rows: np.ndarray) -> np.ndarray:
         """Where some rows are, once they are there."""
-        partial = self.partial
+        partial = self.partial()
         missing = rows[partial.place[rows] < 0]
         if len(missing):
             needed = int(partial.filled[0]) + len(missing)
@@ -160,13 +102,13 @@ class LazyGram:
         return result
 
     def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
-        """``f += Σ weights_k K[rows_k]``."""
         places = self._places(rows)
-        add_kept_rows(self.partial.K, places, weights, f, 0, self.m)
+        add_kept_rows(self.partial().K, places, weights, f, 0, self.m)
 
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
         places = self._places(np.arange(self.m)[rows])
-        return self.partial.K[places] if cols is None else self.partial.K[np.ix_(places, cols)]
+        K = self.partial().K
+        return K[places] if cols is None else K[np.ix_(places, cols)]
 
     def restrict(self, rows: np.ndarray) -> LazyGram:
         return LazyGram(self.kernel, self.X[rows])

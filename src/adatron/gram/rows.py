@@ -1,22 +1,25 @@
-"""Rows of the kernel matrix for working sets: evaluated when first needed, the latest used kept."""
+"""Rows of the kernel matrix evaluated when needed, as many of them kept as memory allows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import Lock
 from typing import Any, cast
 
 import numpy as np
 
+from adatron.gram.base import Gram, GramView, Rows
+from adatron.gram.dense import add_kept_rows
 from adatron.gram.expand import expand, expand_among
-from adatron.gram.finite import check_finite
-from adatron.gram.protocol import Rows
-from adatron.gram.tiles import DenseTiles, TileEvaluator, tile_evaluator
+from adatron.gram.lazy import LazyGram
+from adatron.gram.regime import REGIME, Regime
+from adatron.gram.tiles import DenseTiles, TileEvaluator, check_finite, tile_evaluator
 from adatron.kernels import Kernel
-from adatron.numerics.buffers import Buffer, spare_buffer
+from adatron.numerics.buffers import Buffer, reused_buffer
 from adatron.numerics.compiled import compiled
 from adatron.numerics.threads import in_parallel, usable_threads
 
-__all__ = ["RowGram", "add_kept_rows"]
+__all__ = ["RowGram", "row_gram"]
 
 _CHUNK = 1024  # rows evaluated at a time, enough for a fast product
 _FEWEST = 64  # rows kept however small the cache
@@ -27,10 +30,12 @@ _SHORT = 0.125  # part of the rows that a cache holds at least to be of use
 _TILE = 2**17  # values that are not kept at a time
 
 
-class RowGram:
-    """A kernel matrix whose rows are kept in a bounded cache; the longest unused leave first.
+class RowGram(Gram):
+    """A kernel matrix whose rows are kept in a bounded cache.
 
-    Values have the precision of `dtype`, sums are float64. `exact` is the same matrix in float64.
+    Working sets use some rows again and again: the longest unused leave first. A sweep visits all rows in
+    turn, and would then always miss the one that it needs next: with `keeps_first` the first rows that were
+    asked for stay. Values have the precision of `dtype`, sums are float64.
 
     Parameters
     ----------
@@ -39,25 +44,43 @@ class RowGram:
     cache_bytes : int
         Bound on the memory for kept rows.
     dtype : float32 or float64
+    keeps_first : bool
 
     Examples
     --------
     >>> import numpy as np
-    >>> from adatron.kernels import Linear
     >>> from adatron.gram import RowGram
+    >>> from adatron.kernels import Linear
     >>> gram = RowGram(Linear(), np.array([[1.0], [2.0]]), cache_bytes=16)
     >>> gram.block(np.array([1]))
     array([[2., 4.]], dtype=float32)
     """
 
-    def __init__(self, kernel: Kernel, X: Any, cache_bytes: int, dtype: Any = np.float32) -> None:
+    evaluates_rows = has_own_threads = True
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Any,
+        cache_bytes: int,
+        dtype: Any = np.float32,
+        *,
+        keeps_first: bool = False,
+        regime: Regime = REGIME,
+    ) -> None:
+        self.regime = regime
         self.kernel, self.X, self.m = kernel, X, X.shape[0]
-        self.dtype, self.cache_bytes = np.dtype(dtype), int(cache_bytes)
-        self.capacity = min(self.m, max(_FEWEST, self.cache_bytes // (self.dtype.itemsize * self.m)))
-        self.at_once = max(1, min(_CHUNK, self.capacity // 4))  # rows asked for, and held aside, at a time
+        self.dtype, self.cache_bytes, self.keeps_first = np.dtype(dtype), int(cache_bytes), keeps_first
+        self.is_single = self.dtype == np.float32
+        fewest = 0 if keeps_first else _FEWEST
+        self.capacity = min(self.m, max(fewest, self.cache_bytes // (self.dtype.itemsize * self.m)))
+        self.cost = 0 if keeps_first else self.capacity * self.m * self.dtype.itemsize
+        # rows asked for, and held aside, at a time
+        self.at_once = _CHUNK // 4 if keeps_first else max(1, min(_CHUNK, self.capacity // 4))
         self.n_threads = usable_threads()
         self._buffer: Buffer | None = None
         self._used = 0  # slots
+        self._lock = Lock()
         self.release()
 
     def release(self) -> None:
@@ -75,31 +98,19 @@ class RowGram:
             buffer.leave(touched)
 
     @property
-    def cost(self) -> int:
-        """Bytes held at most."""
-        return self.capacity * self.m * self.dtype.itemsize
-
-    @property
-    def is_single(self) -> bool:
-        """Whether kernel values are float32."""
-        return self.dtype == np.float32
-
-    @property
     def tiles(self) -> TileEvaluator:
         if self._tiles is None:
             self._tiles = tile_evaluator(self.kernel, self.X, self.dtype)
         return self._tiles
 
     def exact(self) -> RowGram:
-        """The same matrix in float64, this one's rows forgotten."""
         self.release()
-        return RowGram(self.kernel, self.X, self.cache_bytes, np.float64)
+        return RowGram(self.kernel, self.X, self.cache_bytes, np.float64, regime=self.regime)
 
     def diagonal(self) -> np.ndarray:
         return np.asarray(self.kernel.diagonal(self.X), dtype=np.float64)
 
     def exact_outputs(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """``K[rows] @ weights`` with kernel values in float64."""
         support = np.flatnonzero(weights)
         vectors, coefficients = self.X[support], weights[support]
         if not np.array_equal(rows, np.arange(self.m)):
@@ -109,16 +120,21 @@ class RowGram:
         outputs[others] = expand(self.kernel, self.X[others], vectors, coefficients[:, None])[:, 0]
         return outputs
 
-    def restrict(self, rows: np.ndarray) -> RowGram:
-        return RowGram(self.kernel, self.X[rows], self.cache_bytes, self.dtype)
+    def restrict(self, rows: np.ndarray) -> Gram:
+        if self.keeps_first:  # what is kept serves all
+            return GramView(self, np.asarray(rows))
+        return row_gram(self.kernel, self.X[rows], self.cache_bytes, not self.is_single, self.regime)
 
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
+        is_square = cols is rows
         rows = np.arange(self.m)[rows] if isinstance(rows, slice) else np.asarray(rows)
-        if cols is rows and self._is_cheap:
+        if self.keeps_first:
+            self._keep_while_there_is_room(rows)
+        elif is_square and self._is_cheap:
             return self._square(rows)
         cached = self._slot[rows] >= 0
-        if cols is not None and cached.any():
-            return self._mixed(rows, cached, cols)
+        if cached.any() and (cols is not None or self.keeps_first):
+            return self._mixed(rows, cached, rows if is_square else cols)
         out = np.empty((len(rows), self.m if cols is None else len(cols)), dtype=self.dtype)
         for part in _chunks(np.arange(len(rows))):
             self.tiles.fill(rows[part], cols, out[part[0] : part[-1] + 1], self.n_threads)
@@ -130,18 +146,20 @@ class RowGram:
         is_finite = self.tiles.fill_whole(out, self.n_threads, rows)
         return out if is_finite else check_finite(out, rows, rows)
 
-    def _mixed(self, rows: np.ndarray, cached: np.ndarray, cols: np.ndarray) -> np.ndarray:
+    def _mixed(self, rows: np.ndarray, cached: np.ndarray, cols: np.ndarray | None) -> np.ndarray:
         """A block of which some rows are in the cache."""
-        out = np.empty((len(rows), len(cols)), dtype=self.dtype)
-        known, kept = np.flatnonzero(cached), self._kept
-        slots = self._slot[rows[known]]
+        known, kept = np.flatnonzero(cached), cast(np.ndarray, self._kept)
+        slots, new = self._slot[rows[known]], np.flatnonzero(~cached)
+        if cols is None and len(new) == 0 and (np.diff(slots) == 1).all():
+            return kept[slots[0] : slots[-1] + 1]  # a view: nothing is copied
+        out = np.empty((len(rows), self.m if cols is None else len(cols)), dtype=self.dtype)
+        columns = np.arange(self.m) if cols is None else cols
 
         def work(start: int) -> None:
             part = slice(start, start + _SAMPLE)
-            _gather(kept, slots[part], cols, out, known[part])
+            _gather(kept, slots[part], columns, out, known[part])
 
         in_parallel(work, range(0, len(known), _SAMPLE), self.n_threads)
-        new = np.flatnonzero(~cached)
         if cols is rows and len(new):  # K is symmetric: what is known of cached rows is known of columns
             among = self.block(rows[new], rows[new])
             parts = [(k, min(k + _SAMPLE, len(new))) for k in range(0, len(new), _SAMPLE)]
@@ -153,12 +171,17 @@ class RowGram:
     def matmul(self, V: np.ndarray) -> np.ndarray:
         result = np.zeros((self.m, V.shape[1]), order="F")
         for rows in _chunks(np.flatnonzero(np.any(V != 0.0, axis=1)), self.at_once):
+            if self.keeps_first:
+                result += self.block(rows).T @ V[rows]
+                continue
             for b in range(V.shape[1]):
                 self.add_rows(rows, np.ascontiguousarray(V[rows, b]), result[:, b])
         return result
 
     def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
-        """``f += Σ weights_k K[rows_k]``."""
+        if self.keeps_first:
+            super().add_rows(rows, weights, f)
+            return
         for part in _chunks(np.arange(len(rows)), self.at_once):
             if self.forgets:
                 self._add_unkept(rows[part], weights[part], f)
@@ -197,6 +220,14 @@ class RowGram:
             self._last_use[slots] = self._clock
         return self._slot[rows]
 
+    def _keep_while_there_is_room(self, rows: np.ndarray) -> None:
+        with self._lock:  # pairs of classes share the cache, and may be trained by several threads
+            missing = np.unique(rows[self._slot[rows] < 0])[: self.capacity - self._used]
+            for part in _chunks(missing, self.at_once):
+                slots = self._slots_for(len(part))
+                self._evaluate(part, slots)
+                check_finite(cast(np.ndarray, self._kept)[slots[0] : slots[-1] + 1], part, None)
+
     def _slots_for(self, n: int) -> np.ndarray:
         """Slots never used before, or those unused for longest."""
         if self._used + n <= self.capacity:
@@ -207,7 +238,7 @@ class RowGram:
 
     def _evaluate(self, rows: np.ndarray, slots: np.ndarray) -> None:
         if self._kept is None:
-            self._buffer = spare_buffer(self.cost)
+            self._buffer = reused_buffer(self.capacity * self.m * self.dtype.itemsize)
             self._kept = self._buffer.array((self.capacity, self.m), self.dtype)
         gone = self._owner[slots]
         self._slot[gone[gone >= 0]] = -1
@@ -226,21 +257,13 @@ class RowGram:
         in_parallel(lambda part: add_kept_rows(kept, slots, weights, f, *part), stretches, self.n_threads)
 
 
-@compiled
-def add_kept_rows(kept, slots, weights, f, first, last):
-    """``f[first:last] += Σ_k weights_k kept[slots_k, first:last]``, four rows at a time."""
-    part = f[first:last]
-    n = len(slots)
-    for k in range(0, n - 3, 4):
-        a, b = kept[slots[k]][first:last], kept[slots[k + 1]][first:last]
-        c, d = kept[slots[k + 2]][first:last], kept[slots[k + 3]][first:last]
-        wa, wb, wc, wd = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
-        for j in range(len(part)):
-            part[j] += wa * a[j] + wb * b[j] + wc * c[j] + wd * d[j]
-    for k in range(n - n % 4, n):
-        a, wa = kept[slots[k]][first:last], weights[k]
-        for j in range(len(part)):
-            part[j] += wa * a[j]
+def row_gram(kernel: Kernel, X: Any, cache_bytes: int, precise: bool, regime: Regime = REGIME) -> Any:
+    """The matrix for a method that reads few rows: of few points all of it may come to exist."""
+    m = X.shape[0]
+    if 8 * m * m <= min(cache_bytes, 8 * regime.lazy_up_to**2):
+        return LazyGram(kernel, X)
+    in_double = precise or m <= regime.single_from
+    return RowGram(kernel, X, cache_bytes, np.float64 if in_double else np.float32, regime=regime)
 
 
 @compiled

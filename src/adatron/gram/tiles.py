@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adatron.gram.finite import check_finite
-from adatron.kernels import Kernel, ProductForm, product_form, squared_norms
+from adatron.exceptions import KernelError
+from adatron.kernels import Kernel, ProductForm, squared_norms
 from adatron.numerics.compiled import compiled
 from adatron.numerics.threads import in_parallel, one_blas_thread, usable_threads
 
@@ -22,6 +22,7 @@ __all__ = [
     "TileEvaluator",
     "as_csr",
     "as_dense",
+    "check_finite",
     "tile_evaluator",
     "usable_form",
     "whole_matrix",
@@ -252,7 +253,7 @@ def _add_products(first, indptr, indices, data, starts, members, values, scale, 
 
 def usable_form(kernel: Kernel, X: Any, dtype: Any) -> ProductForm | None:
     """The product form, unless it would cancel too many digits of the exponents of a narrow Gaussian."""
-    form = product_form(kernel)
+    form = kernel.product_form
     if form is None or not form.moves_with_data:
         return form
     with np.errstate(over="ignore", invalid="ignore"):
@@ -291,20 +292,16 @@ def tile_evaluator(kernel: Kernel, X: Any, dtype: Any) -> TileEvaluator:
     form = usable_form(kernel, X, dtype)
     if form is None:
         return TileEvaluator(kernel, X, dtype)
-    is_better_dense = _is_better_dense(X, np.dtype(dtype).itemsize)
-    return (DenseTiles if is_better_dense else _SparseTiles)(kernel, X, dtype, form)
-
-
-def _is_better_dense(X: Any, itemsize: int) -> bool:
-    """Whether rows are better multiplied with all their zeros."""
     m, d = X.shape
     if sparse.issparse(X):
         shares = np.bincount(X.indices, minlength=d) / m
     elif m * d < _WORTH_A_LOOK:
-        return True
+        return DenseTiles(kernel, X, dtype, form)
     else:
         shares = np.mean(X[:: -(-m // _SAMPLE)] != 0.0, axis=0)
-    return _SPARSE_STEP * float(shares @ shares) > d and itemsize * m * d <= _DENSE_AT_MOST
+    is_cheaper_dense = _SPARSE_STEP * float(shares @ shares) > d
+    has_room = np.dtype(dtype).itemsize * m * d <= _DENSE_AT_MOST
+    return (DenseTiles if is_cheaper_dense and has_room else _SparseTiles)(kernel, X, dtype, form)
 
 
 def whole_matrix(kernel: Kernel, X: Any, dtype: Any = np.float64) -> np.ndarray:
@@ -317,3 +314,20 @@ def whole_matrix(kernel: Kernel, X: Any, dtype: Any = np.float64) -> np.ndarray:
     with one_blas_thread():
         is_finite = tile_evaluator(kernel, X, dtype).fill_whole(K, usable_threads())
     return K if is_finite else check_finite(K, None, None)
+
+
+def check_finite(values: np.ndarray, rows: np.ndarray | None, cols: np.ndarray | None) -> np.ndarray:
+    """Return `values` unless one is NaN or infinite: say which rows before training starts on nonsense."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # one pass; a sum can overflow by itself, hence the second look
+            return values
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad) == 0:
+        return values
+    i, j = bad[0]
+    row = i if rows is None else rows[i]
+    col = j if cols is None else cols[j]
+    raise KernelError(
+        f"the kernel value is {values[i, j]} for rows {row} and {col} of X ({len(bad)} such values); "
+        "scale X (e.g. with StandardScaler) or change the kernel's parameters"
+    )

@@ -10,9 +10,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from adatron.estimators import SVC, SVR, OneClassSVM
-from adatron.estimators.as_sklearn import fitted_like
-from adatron.estimators.expansion import ExpansionClassifier
-from adatron.estimators.libsvm_form import LibsvmForm, libsvm_form
+from adatron.estimators.classifier import ExpansionClassifier
+from adatron.estimators.libsvm_form import LibsvmForm, fitted_like, libsvm_form
 from adatron.estimators.scaling import divided_by
 from adatron.selection import AutoSVC, AutoSVR
 

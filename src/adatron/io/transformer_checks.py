@@ -21,9 +21,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from adatron.estimators.kernel_choice import KERNELS
 from adatron.io.facts import Facts
-from adatron.kernels import CallableKernel, Kernel
+from adatron.kernels import KERNELS, CallableKernel, Kernel
 
 __all__ = ["check_parameters", "checks_of"]
 
@@ -34,7 +33,8 @@ def check_parameters(facts: Facts) -> None:
         kernel = facts.attributes["kernel"]
         known = kernel in KERNELS if isinstance(kernel, str) else isinstance(kernel, Kernel)
         is_function = isinstance(kernel, CallableKernel)
-        facts.require(known and not is_function, "kernel", f"is {str(kernel)[:50]!r}, not one of {KERNELS}")
+        names = list(KERNELS)
+        facts.require(known and not is_function, "kernel", f"is {str(kernel)[:50]!r}, not one of {names}")
     if isinstance(facts.model, FunctionTransformer):
         for name in ("func", "inverse_func"):
             facts.require(facts.get(name) is None, name, "is a function, which a model file cannot hold")

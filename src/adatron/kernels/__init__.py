@@ -1,7 +1,8 @@
 """What ``k(x, z)`` is: small frozen objects that know nothing of data or training.
 
 A kernel is called with two sets of rows and gives the matrix of their values. Kernels add,
-multiply and rise to powers, and their traits follow along:
+multiply and rise to powers, and their traits follow. Any function of two sets of rows becomes a kernel as
+`CallableKernel`.
 
 >>> import numpy as np
 >>> from adatron.kernels import Gaussian, Polynomial
@@ -10,20 +11,13 @@ multiply and rise to powers, and their traits follow along:
 array([[0.7788]])
 >>> k.traits
 Traits(psd=True, nonnegative=True, unit_diagonal=False)
-
-Any function of two sets of rows becomes a kernel, with its answers checked:
-
->>> from adatron.kernels import CallableKernel
->>> CallableKernel(lambda X, Z: X @ Z.T)(np.eye(2), np.eye(2))
-array([[1., 0.],
-       [0., 1.]])
 """
 
-from adatron.kernels.base import Kernel, Power, Product, Sum, Traits, squared_norms
+from adatron.kernels.base import Kernel, Power, Product, ProductForm, Sum, Traits, squared_norms
+from adatron.kernels.functions import CallableKernel
 from adatron.kernels.mercer import has_negative_curvature, is_indefinite, smallest_eigenvalue
-from adatron.kernels.product_form import ProductForm, product_form
 from adatron.kernels.standard import (
-    CallableKernel,
+    KERNELS,
     Constant,
     Gaussian,
     Laplacian,
@@ -34,6 +28,7 @@ from adatron.kernels.standard import (
 )
 
 __all__ = [
+    "KERNELS",
     "CallableKernel",
     "Constant",
     "Gaussian",
@@ -50,7 +45,6 @@ __all__ = [
     "Traits",
     "has_negative_curvature",
     "is_indefinite",
-    "product_form",
     "smallest_eigenvalue",
     "squared_norms",
 ]

@@ -19,8 +19,8 @@ _LANCZOS_STEPS = 40
 def smallest_eigenvalue(kernel: Kernel, X: Any, *, n_samples: int = 500, random_state: int = 0) -> float:
     """Smallest eigenvalue of the Gram matrix of at most `n_samples` rows of `X`.
 
-    A clearly negative value proves that the kernel is not positive semi-definite; the reverse
-    does not hold, since a sample can miss the direction of negative curvature.
+    A clearly negative value proves that the kernel is not positive semi-definite. The reverse does not hold:
+    a sample can miss the direction of negative curvature.
 
     Parameters
     ----------
@@ -41,11 +41,8 @@ def smallest_eigenvalue(kernel: Kernel, X: Any, *, n_samples: int = 500, random_
     Examples
     --------
     >>> import numpy as np
-    >>> from adatron.kernels import Gaussian, Sigmoid, smallest_eigenvalue
-    >>> X = np.linspace(-1, 1, 9).reshape(-1, 1)
-    >>> smallest_eigenvalue(Gaussian(), X) > -1e-12
-    True
-    >>> smallest_eigenvalue(Sigmoid(coef0=-1.0), X) < 0
+    >>> from adatron.kernels import Sigmoid, smallest_eigenvalue
+    >>> smallest_eigenvalue(Sigmoid(coef0=-1.0), np.linspace(-1, 1, 9).reshape(-1, 1)) < 0
     True
     """
     m = X.shape[0]
@@ -84,23 +81,9 @@ def is_indefinite(gram: np.ndarray) -> bool:
 def has_negative_curvature(matmul: Callable[[np.ndarray], np.ndarray], m: int) -> bool:
     """Whether a few Lanczos steps find a v with ``vᵀKv < 0`` in a symmetric m × m matrix.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.kernels import has_negative_curvature
-    >>> K = np.eye(1000)
-    >>> has_negative_curvature(K.__matmul__, 1000)
-    False
-    >>> K[3, 7] = K[7, 3] = 2.0
-    >>> has_negative_curvature(K.__matmul__, 1000)
-    True
+    In the orthonormal basis of ``v, Kv, K²v, …`` K is tridiagonal, and its extreme eigenvalues there approach
+    those of K.
     """
-    ritz = eigvalsh_tridiagonal(*_lanczos(matmul, m))
-    return bool(ritz[0] < -_ROUNDING * np.abs(ritz).max())
-
-
-def _lanczos(matmul: Callable[[np.ndarray], np.ndarray], m: int) -> tuple[np.ndarray, np.ndarray]:
-    """Diagonal and off-diagonal of K in the basis of ``v, Kv, K²v, …``: eigenvalues like K's extremes."""
     basis = np.zeros((_LANCZOS_STEPS, m))
     diagonal, beside = np.zeros(_LANCZOS_STEPS), np.zeros(_LANCZOS_STEPS)
     vector = np.random.default_rng(0).normal(size=m)
@@ -111,6 +94,7 @@ def _lanczos(matmul: Callable[[np.ndarray], np.ndarray], m: int) -> tuple[np.nda
         for _ in range(2):  # rounding destroys orthogonality: once is not enough
             vector = vector - basis[: step + 1].T @ (basis[: step + 1] @ vector)
         beside[step] = np.linalg.norm(vector)
-        if beside[step] <= _ROUNDING * np.abs(diagonal[: step + 1]).max():  # all there is to see
+        if beside[step] <= _ROUNDING * np.abs(diagonal[: step + 1]).max():  # the basis is complete
             break
-    return diagonal[: step + 1], beside[:step]
+    ritz = eigvalsh_tridiagonal(diagonal[: step + 1], beside[:step])
+    return bool(ritz[0] < -_ROUNDING * np.abs(ritz).max())

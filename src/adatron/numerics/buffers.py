@@ -1,8 +1,8 @@
-"""Memory for kernel rows that one fit leaves to the next.
+"""Memory for kernel rows that one fit hands on to the next.
 
-Memory that a process has not touched before costs more than the kernel values that are written to it: the
-system clears every page, and a virtual machine may have to ask its host for it. Searches fit again and again,
-so a buffer of moderate size stays with the process until another fit takes it.
+The first write to fresh memory costs more than the kernel values written to it: the system clears every page,
+and a virtual machine may have to ask its host for it. Searches fit again and again, so one buffer of moderate
+size is kept until another fit takes it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["MOST_SPARE", "Buffer", "spare_buffer"]
+__all__ = ["KEPT_BYTES", "Buffer", "reused_buffer"]
 
-MOST_SPARE = 256 * 2**20  # bytes that may stay between fits
+KEPT_BYTES = 256 * 2**20  # at most, between fits
 
 _lock = Lock()
-_waiting: list[Buffer] = []  # one at most
+_kept: list[Buffer] = []  # one at most
 
 
 @dataclass
@@ -34,29 +34,18 @@ class Buffer:
         return self.memory[: prod(shape) * np.dtype(dtype).itemsize].view(dtype).reshape(shape)
 
     def leave(self, touched: int) -> None:
-        """Leave it to the next fit; whoever calls this has `touched` so many bytes, and holds no view."""
+        """Hand the memory to the next fit; the caller has written `touched` bytes and holds no view."""
         self.touched = max(self.touched, touched)
-        if self.touched <= MOST_SPARE:
+        if self.touched <= KEPT_BYTES:
             with _lock:
-                _waiting[:] = [max(self, *_waiting, key=lambda b: b.touched)] if _waiting else [self]
+                _kept[:] = [max([self, *_kept], key=lambda buffer: buffer.touched)]
 
 
-def spare_buffer(size: int) -> Buffer:
-    """A buffer of at least `size` bytes: the one that waits, if it is large enough.
-
-    Examples
-    --------
-    >>> from adatron.numerics.buffers import spare_buffer
-    >>> buffer = spare_buffer(800)
-    >>> rows = buffer.array((10, 10), "float64")
-    >>> del rows
-    >>> buffer.leave(touched=800)
-    >>> spare_buffer(400) is buffer
-    True
-    """
+def reused_buffer(size: int) -> Buffer:
+    """A buffer of at least `size` bytes: the kept one, if it is large enough."""
     with _lock:
-        found = _waiting.pop() if _waiting else None
+        found = _kept.pop() if _kept else None
     if found is not None and len(found.memory) >= size:
         return found
-    del found  # before more is asked for
+    del found  # frees its memory before more is allocated
     return Buffer(np.empty(size, dtype=np.uint8))

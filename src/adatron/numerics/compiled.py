@@ -4,19 +4,6 @@ Rules for functions under ``@compiled``: module level, plain arrays and scalars,
 objects as arguments (those are never cached on disk), chunks of at most about 100 ms so that
 Ctrl-C works. Floating-point reassociation is allowed, but NaN and infinity keep their meaning, and
 dividing by zero gives them, as in NumPy.
-
-Examples
---------
->>> import numpy as np
->>> from adatron.numerics.compiled import compiled
->>> @compiled
-... def total(values):
-...     s = 0.0
-...     for v in values:
-...         s += v
-...     return s
->>> float(total(np.arange(4.0)))
-6.0
 """
 
 from collections.abc import Callable

@@ -86,15 +86,7 @@ def _each_single(flat, n_rows, n_columns, step):
 
 
 def exponentials(values: np.ndarray) -> np.ndarray:
-    """``exp`` of every entry of a matrix of floating-point numbers, in place and returned.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.numerics.exponential import exponentials
-    >>> exponentials(np.array([[0.0, -1.0]])).round(4)
-    array([[1.    , 0.3679]])
-    """
+    """``exp`` of every entry of a matrix of floating-point numbers, in place and returned."""
     (rows, columns), (apart, together), size = values.shape, values.strides, values.itemsize
     if not IS_COMPILED or together != size or apart < size or not values.size:
         return np.exp(values, out=values)

@@ -15,25 +15,24 @@ _CGROUP_FILES = (
 
 
 def available_memory() -> int:
-    """Bytes that may still be allocated, by the machine's and the control group's account."""
+    """Bytes that may still be allocated on the machine and in the control group."""
     free = _machine_memory()
-    for limit_file, usage_file in _CGROUP_FILES:
-        limit, usage = _read_int(limit_file), _read_int(usage_file)
-        if limit is not None and usage is not None:
-            free = min(free, max(limit - usage, 0))
+    for files in _CGROUP_FILES:
+        try:
+            limit, usage = (int(Path(file).read_text()) for file in files)
+        except (OSError, ValueError):  # absent, or "max": no limit
+            continue
+        free = min(free, max(limit - usage, 0))
     return free
 
 
 def peak_memory() -> float:
-    """Bytes that this process has had at most; not a number where that cannot be told."""
+    """The most bytes that this process has used so far; NaN where the system does not say."""
     try:
-        # not ru_maxrss: that of a process started by a larger one begins at the larger one's
+        # not ru_maxrss, which begins at the size of the process that started this one
         return float(_entry("/proc/self/status", "VmHWM:") or "nan")
     except OSError:
-        return _peak_by_usage()
-
-
-def _peak_by_usage() -> float:
+        pass
     try:
         import resource
     except ImportError:  # Windows
@@ -54,10 +53,3 @@ def _machine_memory() -> int:
         return free if free is not None else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (OSError, ValueError, AttributeError):
         return 4 * 2**30  # unknown platform: a modest guess
-
-
-def _read_int(path: str) -> int | None:
-    try:
-        return int(Path(path).read_text())
-    except (OSError, ValueError):  # absent, or "max": no limit
-        return None

@@ -1,9 +1,9 @@
-"""Products with tall matrices whose rounding does not depend on where their rows are.
+"""Matrix products and sums whose result does not depend on where the rows are.
 
-Algorithms that amplify rounding, as ensembles of hundreds of stages do, can agree between memory and a
-cluster only bit for bit. So both multiply the same few rows at a time, as many as `rows_at_once` says and
-counted from the first row of all, and add up what these give in twice the precision: such a sum, rounded at
-the end, is the same in any order. Blocks on a cluster begin where one of these groups of rows does.
+A fit in memory and a fit on a cluster must agree bit for bit: algorithms that amplify rounding, such as
+ensembles of hundreds of stages, would otherwise drift apart. Both multiply the same small groups of rows
+(`rows_at_once` rows, counted from the first row of all) and add up the results of the groups in twice the
+precision. Such a sum, rounded at the end, is the same in any order. Blocks on a cluster are whole groups.
 """
 
 from __future__ import annotations
@@ -29,33 +29,26 @@ __all__ = [
     "transposed_times_pair",
 ]
 
-_GROUPS = 64  # at least, of many rows
+_GROUPS = 64  # at least, where there are many rows
 _FEWEST, _MOST = 8, 4_096  # rows of a group
 _WORTH_A_THREAD = 2**18  # entries of a matrix
-_SPANS = 4  # of groups for every thread, should one of them be slower
+_SPANS = 4  # spans of groups for every thread, so that a slow one can take fewer
 
 
 def rows_at_once(m: int) -> int:
-    """Rows of a group for m of them: a power of two.
-
-    Examples
-    --------
-    >>> from adatron.numerics.reproducible import rows_at_once
-    >>> [rows_at_once(m) for m in (10, 10_000, 32_561, 1_000_000)]
-    [8, 128, 256, 4096]
-    """
+    """Rows of a group when there are m rows in all: a power of two."""
     return min(max(1 << (m // _GROUPS).bit_length() >> 1, _FEWEST), _MOST)
 
 
 def aligned(bounds: Any, m: int) -> np.ndarray:
-    """Bounds of blocks of m rows, moved to where groups begin; empty blocks vanish."""
+    """Bounds of blocks of m rows, moved to the nearest beginning of a group; empty blocks vanish."""
     step = rows_at_once(m)
     inner = np.round(np.asarray(bounds) / step).astype(np.int64) * step
     return np.unique(np.concatenate([[0], inner[(inner > 0) & (inner < m)], [m]]))
 
 
 def groups(n_rows: int, size: int) -> Iterator[slice]:
-    """The groups of a block that begins with one."""
+    """The groups of a block of rows that begins where a group does."""
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
@@ -86,7 +79,7 @@ def transposed_times(M: np.ndarray, V: np.ndarray, size: int) -> np.ndarray:
 def transposed_times_pair(
     M: np.ndarray, V: np.ndarray, size: int, n_threads: int | None = None
 ) -> np.ndarray:
-    """``Mᵀ V`` as a sum and what rounding took from it, shape (2, width, …)."""
+    """``Mᵀ V`` as a pair, the sum and its rounding error, of shape (2, width, …)."""
     columns = V.reshape(len(V), -1)
     parts = np.empty((-(-len(M) // size), columns.shape[1], M.shape[1]), dtype=M.dtype)
 
@@ -102,7 +95,7 @@ def transposed_times_pair(
 
 
 def _stacked(rows: np.ndarray, size: int) -> np.ndarray:
-    """Rows of whole groups, or of one that is not whole, group by group."""
+    """Rows of whole groups, or of one shorter group, with an axis for the groups."""
     size = min(size, len(rows))
     return rows.reshape(-1, size, rows.shape[1])
 
@@ -118,7 +111,7 @@ def add_pairs(pairs: list[np.ndarray]) -> np.ndarray:
 
 def rounded(pair: np.ndarray) -> np.ndarray:
     """The sum that a pair stands for."""
-    return np.where(np.isfinite(pair[1]), pair[0] + pair[1], pair[0])  # infinity leaves no number behind
+    return np.where(np.isfinite(pair[1]), pair[0] + pair[1], pair[0])  # the error of an infinite sum is NaN
 
 
 @compiled
@@ -132,21 +125,21 @@ def _add_up(parts, pair):
 
 @ordered_part
 def _sum_and_rest(a, b):
-    """``a + b`` rounded, and exactly what rounding took from it (Knuth)."""
+    """``a + b`` rounded, and its rounding error, which is exact (Knuth)."""
     total = a + b
     shift = total - a
     return total, (a - (total - shift)) + (b - shift)
 
 
 def _on_threads(work: Callable[[slice], None], M: np.ndarray, size: int, n_threads: int | None) -> None:
-    """Each group is multiplied by one thread: their number would change the rounding."""
+    """Call `work` for spans of whole groups; a group stays on one thread, whose number must not matter."""
     many = usable_threads() if n_threads is None and M.size >= _WORTH_A_THREAD else 1
     n_threads, whole = n_threads or many, len(M) // size
     cuts = [whole * k // (_SPANS * n_threads) * size for k in range(_SPANS * n_threads + 1)]
     cuts = [0, whole * size] if n_threads == 1 else cuts
     spans = [slice(a, b) for a, b in pairwise([*cuts, len(M)]) if a < b]
 
-    def quietly(part: slice) -> None:  # whoever uses the numbers looks for infinity
+    def quietly(part: slice) -> None:  # the caller checks for infinity
         with np.errstate(over="ignore", invalid="ignore"):
             work(part)
 

@@ -37,14 +37,6 @@ def one_blas_thread() -> Iterator[None]:
     """A context in which BLAS uses one thread: right for many small products and factorisations.
 
     The number of threads belongs to the process; it is restored when the last holder leaves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.numerics.threads import one_blas_thread
-    >>> with one_blas_thread():
-    ...     float(np.ones(3) @ np.ones(3))
-    3.0
     """
     global _holders, _limit, _threads
     with _lock:
@@ -87,15 +79,7 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
     """Call ``work(item)`` for every item, on `n_threads` threads of which the caller is one.
 
     The first exception ends the others after their current item, and is raised here. On a busy machine
-    a helper may come too late for any item: nobody waits for it.
-
-    Examples
-    --------
-    >>> from adatron.numerics.threads import in_parallel
-    >>> squares = {}
-    >>> in_parallel(lambda i: squares.update({i: i * i}), range(4), n_threads=2)
-    >>> sorted(squares.values())
-    [0, 1, 4, 9]
+    a helper may come too late for any item; the call does not wait for it.
     """
     global _last_help
     todo = list(items)[::-1]
@@ -128,7 +112,12 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
         _start(help_out, done, were_idle)
     go_on()
     if len(finished) < count:
-        _wait_for(working, errors)
+        for done in working:
+            try:
+                done.acquire()
+            except BaseException as error:  # Ctrl-C while waiting: the helpers end at their next item
+                errors.append(error)
+                done.acquire()
     if working:
         _last_help = monotonic()
     if errors:
@@ -136,7 +125,7 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
 
 
 def _start(work: Callable[[Any], None], done: Any, elsewhere: bool) -> None:
-    """Call ``work(done)`` in a new thread, `elsewhere`: on another processor than the caller's.
+    """Call ``work(done)`` in a new thread; with `elsewhere`, on another processor than the caller's.
 
     Linux may start a thread where its parent runs although another processor is idle, and move it only with
     the next tick, milliseconds later; until then the two share one processor.
@@ -149,23 +138,8 @@ def _start(work: Callable[[Any], None], done: Any, elsewhere: bool) -> None:
     # The low-level module, because `threading.Thread.start` waits until the new thread runs.
     with (placed := _thread.allocate_lock()):  # until then the thread cannot end
         thread = _thread.start_new_thread(run, (placed,))
-        if elsewhere:
-            _move_away(thread)
-
-
-def _move_away(thread: int) -> None:
-    """Keep a thread off this processor."""
-    others = os.sched_getaffinity(0) - {_C.sched_getcpu()} if _can_move else set()
-    if others:
-        size = max(others) // 64 * 8 + 8  # bytes, whole words of them
-        mask = sum(1 << cpu for cpu in others).to_bytes(size, sys.byteorder)
-        _C.pthread_setaffinity_np(ctypes.c_ulong(thread), ctypes.c_size_t(size), mask)
-
-
-def _wait_for(working: list[Any], errors: list[BaseException]) -> None:
-    for done in working:
-        try:
-            done.acquire()
-        except BaseException as error:  # Ctrl-C while waiting: the helpers end at their next item
-            errors.append(error)
-            done.acquire()
+        others = os.sched_getaffinity(0) - {_C.sched_getcpu()} if elsewhere and _can_move else set()
+        if others:
+            size = max(others) // 64 * 8 + 8  # bytes, in whole words
+            mask = sum(1 << cpu for cpu in others).to_bytes(size, sys.byteorder)
+            _C.pthread_setaffinity_np(ctypes.c_ulong(thread), ctypes.c_size_t(size), mask)

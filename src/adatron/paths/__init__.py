@@ -1,10 +1,9 @@
 """Solutions along a path: `sigma_path` in the kernel's width, `c_path` and `exact_path` in the penalty C."""
 
 from adatron.paths.c_path import c_path
-from adatron.paths.exact_path import exact_path
-from adatron.paths.exact_result import ExactPath
+from adatron.paths.c_path_result import CPath
+from adatron.paths.exact_path import ExactPath, exact_path
 from adatron.paths.kernel_path import KernelPath
-from adatron.paths.result import CPath
 from adatron.paths.sigma_path import sigma_path
 
 __all__ = ["CPath", "ExactPath", "KernelPath", "c_path", "exact_path", "sigma_path"]

@@ -1,14 +1,4 @@
-"""The linear system of the points on the margin, kept factorised while points come and go.
-
-On a segment of the path the multipliers of the elbow E and the bias move along the solution of::
-
-    Q_EE d + y_E b = r,    y_Eᵀ d = s,    Q = (y yᵀ) ∘ K
-
-As ``y_Eᵀ d`` is known, adding a constant c to the kernel changes b alone, by ``c s``. It makes the matrix
-as well conditioned as the whole system is: two points on a line are linearly dependent, but they determine a
-direction and a bias. Points that are dependent all the same (equal ones) get a pivot that is small but not
-zero: their system has many solutions, and any of them will do.
-"""
+"""The points on the margin: their linear system, and which point is the next to change its side."""
 
 from __future__ import annotations
 
@@ -17,94 +7,63 @@ from scipy.linalg.blas import dtpsv
 
 from adatron.numerics.compiled import compiled
 
-__all__ = ["Elbow"]
+__all__ = ["ELBOW", "LEFT", "PARKED", "RIGHT", "Elbow", "next_event"]
+
+RIGHT, ELBOW, LEFT, PARKED = 0, 1, 2, 3  # sides of the margin; see `homotopy`
 
 _LEAST_PIVOT = 1e-12  # in units of the diagonal
-_DEPENDENT = 1e-10  # the same
-_FIRST_ROOM = 64
+_DEPENDENT = 1e-10  # pivot of a point that is a combination of others, in the same units
 
 
 class Elbow:
     """Points whose multipliers are free, with the Cholesky factor L of ``Q_EE + c y yᵀ``.
 
-    The rows of L stand one after the other in one array, so that a new point only lengthens it.
-
-    Parameters
-    ----------
-    K : array of shape (m, m)
-    y : array of shape (m,)
-        −1 or +1.
-    noise : float
-        What rounding may have added to the values of K.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.paths.elbow import Elbow
-    >>> elbow = Elbow(np.diag([1.0, 2.0, 4.0]), np.array([1.0, -1.0, 1.0]))
-    >>> for point in (0, 1, 2):
-    ...     elbow.add(point)
-    >>> elbow.remove(1)
-    >>> direction, bias = elbow.solve(np.array([1.0, 1.0]), 5.0)
-    >>> elbow.rows, direction.round(6), round(bias, 6)
-    (array([0, 2]), array([4., 1.]), -3.0)
+    It solves ``Q_EE d + y_E b = r, y_Eᵀ d = s`` with ``Q = (y yᵀ) ∘ K`` for the multipliers and the bias. As
+    ``y_Eᵀ d`` is known, adding c to the kernel changes b alone, by ``c s``, and makes the matrix as well
+    conditioned as the whole system: two points on a line are linearly dependent, but they determine a
+    direction and a bias. Points that are still dependent (equal ones) get a small positive pivot: any of the
+    many solutions will do. The rows of L are stored one after the other in one array, so that a new point
+    only lengthens it. `noise` is what rounding may have added to K.
     """
 
-    def __init__(self, K: np.ndarray, y: np.ndarray, noise: float = 0.0) -> None:
+    def __init__(self, K: np.ndarray, y: np.ndarray, noise: float) -> None:
         self._K, self._y = K, y
         self._constant = float(K.diagonal().mean())
         self._scale = self._constant + float(K.diagonal().max())
         self._least = max(_LEAST_PIVOT * self._scale, noise)
-        self._rows = np.empty(0, dtype=np.int64)
-        self._factor = np.empty(_size(_FIRST_ROOM))
+        self.rows = np.empty(0, dtype=np.int64)  # the points, in the order of the solutions
+        self._factor = np.empty(2_080)
 
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @property
-    def rows(self) -> np.ndarray:
-        """The points, in the order of the solutions."""
-        return self._rows
-
-    def is_dependent(self, row: int) -> bool:
-        """Whether a point is, but for rounding, a combination of those here."""
-        return self._new_row(row)[-1] ** 2 <= _DEPENDENT * self._scale
-
-    def add(self, row: int) -> None:
-        """Take in one more point."""
-        n = len(self)
-        if len(self._factor) < _size(n + 1):
-            self._factor = np.concatenate([self._factor, np.empty(3 * len(self._factor))])
-        self._factor[_size(n) : _size(n + 1)] = self._new_row(row)
-        self._rows = np.append(self._rows, row)
-
-    def _new_row(self, row: int) -> np.ndarray:
-        """The row of L that a point would add."""
-        old = self._rows
+    def add(self, row: int, *, only_independent: bool = False) -> bool:
+        """Add a point, unless it is, but for rounding, a combination of those here and `only_independent`."""
+        n, old = len(self.rows), self.rows
         values = self._forward(self._y[old] * self._y[row] * (self._K[row, old] + self._constant))
         rest = float(self._K[row, row]) + self._constant - float(values @ values)
-        return np.append(values, np.sqrt(max(rest, self._least)))
+        pivot = np.sqrt(max(rest, self._least))
+        if only_independent and pivot**2 <= _DEPENDENT * self._scale:
+            return False
+        start = n * (n + 1) // 2
+        if len(self._factor) < start + n + 1:
+            self._factor = np.concatenate([self._factor, np.empty(3 * len(self._factor))])
+        self._factor[start : start + n + 1] = np.append(values, pivot)
+        self.rows = np.append(old, row)
+        return True
 
     def remove(self, row: int) -> None:
-        """Let a point go."""
-        place = int(np.flatnonzero(self._rows == row)[0])
-        _delete(self._factor, len(self), place)
-        self._rows = np.delete(self._rows, place)
+        place = int(np.flatnonzero(self.rows == row)[0])
+        _delete(self._factor, len(self.rows), place)
+        self.rows = np.delete(self.rows, place)
 
     def solve(self, r: np.ndarray, s: float) -> tuple[np.ndarray, float]:
         """d and b, in the order of `rows`."""
-        right, along = self._forward(r), self._forward(self._y[self._rows])
+        right, along = self._forward(r), self._forward(self._y[self.rows])
         b = float(along @ right - s) / float(along @ along)
-        d = dtpsv(len(self), self._factor, right - b * along, lower=0, trans=0)
+        d = dtpsv(len(self.rows), self._factor, right - b * along, lower=0, trans=0)
         return d, b + self._constant * s
 
     def _forward(self, right: np.ndarray) -> np.ndarray:
         """``L⁻¹ right``; rows of L are columns of an upper triangular matrix to LAPACK."""
-        return dtpsv(len(self), self._factor, right, lower=0, trans=1) if len(self) else right
-
-
-def _size(n: int) -> int:
-    return n * (n + 1) // 2
+        return dtpsv(len(self.rows), self._factor, right, lower=0, trans=1) if len(self.rows) else right
 
 
 @compiled
@@ -126,3 +85,36 @@ def _delete(factor, n, place):
         cosines[i], sines[i] = kept / length, last / length
         factor[to + i] = length
         to = start
+
+
+@compiled
+def next_event(side, w, C, alpha, speeds, slack, slopes, allowed, still):
+    """The step to the next event and its point; (inf, −1) if there is none.
+
+    Of events that rounding cannot tell apart the one that moves fastest comes first, as in the ratio test of
+    P. M. J. Harris, *Pivot selection methods of the Devex LP code*, 1973: `allowed` says by how much a slack,
+    and a multiplier, may go too far. What moves by less than `still` while C doubles does not move.
+    """
+    m = len(side)
+    rooms, rates, pivots = np.empty(m), np.empty(m), np.empty(m)
+    longest = np.inf
+    for i in range(m):
+        if side[i] == ELBOW:
+            grows = speeds[i] > 0.5 * w[i]
+            rooms[i] = C * w[i] - alpha[i] if grows else alpha[i]
+            rates[i] = speeds[i] - w[i] if grows else -speeds[i]
+            pivots[i] = rates[i] / w[i]
+        else:
+            sign = 1.0 if side[i] == LEFT else -1.0
+            rooms[i], rates[i] = sign * slack[i], -sign * slopes[i]
+            if side[i] == PARKED:
+                rooms[i], rates[i] = 0.0, abs(slopes[i])
+            pivots[i] = C * rates[i]
+        if pivots[i] > still:
+            further = allowed[1] if side[i] == ELBOW else allowed[0]
+            longest = min(longest, (max(rooms[i], 0.0) + further) / rates[i])
+    best, point = still, -1
+    for i in range(m):
+        if pivots[i] > best and rooms[i] <= longest * rates[i]:
+            best, point = pivots[i], i
+    return (max(rooms[point], 0.0) / rates[point], point) if point >= 0 else (np.inf, -1)

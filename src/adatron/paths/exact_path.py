@@ -1,29 +1,26 @@
 """The exact regularisation path: the solution of the soft-margin SVM for every C at once.
 
-With a bias and the bounds ``0 ≤ α_i ≤ C w_i``, α(C) and b(C) are piecewise linear in C (in the notation of
-the source, ``λ = 1/C``, it is ``α/C`` and ``b/C`` that are piecewise linear in λ, which says the same). So
-the solutions at the breakpoints are all solutions: what lies between is interpolated.
-
-References
-----------
-T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, *The entire regularization path for the support vector machine*,
-Journal of Machine Learning Research 5, 2004.
+With a bias and the bounds ``0 ≤ α_i ≤ C w_i``, α(C) and b(C) are piecewise linear in C, so the solutions at
+the breakpoints determine all others. (In Hastie et al., ``α/C`` and ``b/C`` are, in ``λ = 1/C``.)
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from adatron.numerics.threads import one_blas_thread
-from adatron.paths.exact_result import ExactPath
-from adatron.paths.follower import PathFollower
-from adatron.paths.walk import PathWalk
+from adatron.paths.elbow import LEFT, RIGHT
+from adatron.paths.homotopy import Homotopy, Knot
+from adatron.training.certificate import best_bias
 
-__all__ = ["LARGEST_EXACT", "exact_path"]
+__all__ = ["LARGEST_EXACT", "ExactPath", "exact_path"]
 
 LARGEST_EXACT = 2_000  # points
+_ROUNDING = 1e-10  # part of a multiplier by which interpolation may miss a bound
 
 
 def exact_path(
@@ -36,12 +33,12 @@ def exact_path(
     K : array of shape (m, m)
         A positive semi-definite kernel matrix of at most 2,000 points.
     y : array of shape (m,)
-        Labels −1 and +1, both of them there.
+        Labels −1 and +1, at least one of each.
     sample_weight : array of shape (m,), optional
         Weights > 0: the multiplier of a point is at most ``C w_i``.
     C_max : float, default=1e6
-        Where to stop; ``inf`` goes on until nothing changes any more. The path also ends where C is so large
-        that float64 can no longer tell on which side of the margin a point is.
+        ``inf`` goes on until nothing changes, or until C is too large for float64 to tell the sides of the
+        margin apart.
 
     Returns
     -------
@@ -54,30 +51,25 @@ def exact_path(
 
     Examples
     --------
-    Four points on a line, two of each class. From C = 0.5 on nothing changes: the classes are separated.
-
     >>> import numpy as np
     >>> from adatron.selection import exact_path
     >>> x, y = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> path = exact_path(np.outer(x, x), y)
-    >>> path
-    ExactPath(4 points, 6 breakpoints, complete)
-    >>> path.alpha_at([0.3, 100.0]).round(6)
+    >>> exact_path(np.outer(x, x), y).alpha_at([0.3, 100.0]).round(6)
     array([[0. , 0.3, 0.3, 0. ],
            [0. , 0.5, 0.5, 0. ]])
     """
     K, y, w = _checked(K, y, sample_weight)
     if not C_max > 0.0:
         raise ValueError(f"C_max must be a number > 0, got {C_max!r}")
-    first, group = _equal_points(K, y)
-    weights = np.bincount(group, weights=w)
-    walk = PathWalk(K[np.ix_(first, first)], y[first], weights)
-    if walk.is_constant:
-        raise ValueError("K has equal values only, so nothing tells the points apart; change the kernel")
-    follower = PathFollower(walk, float(C_max))
+    # equal points of one class share the multiplier of one point of their summed weight
+    places: dict[Any, int] = {}
+    keys = zip(y.tolist(), (row.tobytes() for row in K), strict=True)
+    group = np.array([places.setdefault(key, len(places)) for key in keys])
+    first, weights = np.unique(group, return_index=True)[1], np.bincount(group, weights=w)
+    homotopy = Homotopy(K[np.ix_(first, first)], y[first], weights, float(C_max))
     with one_blas_thread():  # many small solves
-        follower.follow()
-    return ExactPath(K, y, w, group, w / weights[group], follower.knots, follower.complete)
+        homotopy.follow()
+    return ExactPath(K, y, w, group, w / weights[group], homotopy.knots, homotopy.complete)
 
 
 def _checked(K: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -97,12 +89,145 @@ def _checked(K: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray
     return K, y, w
 
 
-def _equal_points(K: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The first of each set of equal points of one class, and the set each point belongs to.
+@dataclass(frozen=True, repr=False)
+class ExactPath:
+    """All solutions of the soft-margin SVM with bias up to the end of a path, as `exact_path` gives them.
 
-    Equal points share the multiplier of one point of their summed weight.
+    Parameters
+    ----------
+    K, y, w : ndarray of shape (m, m), (m,) and (m,)
+        Kernel matrix, labels −1 and +1, and weights of the points.
+    group, share : ndarray of shape (m,)
+        The group of equal points that each point is in, and its part of the group's multiplier.
+    knots : list of Knot
+        The breakpoints.
+    complete : bool
+        Whether nothing changes beyond the last breakpoint, so that any larger C is known, too.
+
+    References
+    ----------
+    T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, JMLR 5, 2004; see `exact_path`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.selection import exact_path
+    >>> exact_path(np.eye(2), np.array([-1.0, 1.0]), C_max=0.4)
+    ExactPath(2 points, 2 breakpoints, up to C=0.4)
     """
-    keys = zip(y.tolist(), (row.tobytes() for row in K), strict=True)
-    places: dict[Any, int] = {}
-    group = np.array([places.setdefault(key, len(places)) for key in keys])
-    return np.unique(group, return_index=True)[1], group
+
+    K: np.ndarray
+    y: np.ndarray
+    w: np.ndarray
+    group: np.ndarray
+    share: np.ndarray
+    knots: list[Knot]
+    complete: bool
+
+    def __repr__(self) -> str:
+        end = "complete" if self.complete else f"up to C={self.C[-1]:g}"
+        return f"ExactPath({len(self.y)} points, {len(self.C)} breakpoints, {end})"
+
+    @cached_property
+    def C(self) -> np.ndarray:
+        """Breakpoints, from 0 on; where two are equal, the bias jumps, or the multipliers do."""
+        return np.array([knot.C for knot in self.knots])
+
+    @cached_property
+    def bias(self) -> np.ndarray:
+        """The bias at each breakpoint."""
+        return np.array([knot.bias for knot in self.knots])
+
+    @property
+    def end(self) -> float:
+        """The largest C that is known."""
+        return np.inf if self.complete else float(self.C[-1])
+
+    @cached_property
+    def elbow_sizes(self) -> np.ndarray:
+        """Points on the margin up to each breakpoint."""
+        return np.array([len(knot.free) for knot in self.knots])
+
+    def alpha_at(self, C: Any) -> np.ndarray:
+        """Multipliers for one C or for several.
+
+        Parameters
+        ----------
+        C : float or array-like of shape (n,)
+            Above 0, up to the end of the path.
+
+        Returns
+        -------
+        ndarray of shape (m,) or (n, m)
+        """
+        values, segments, fractions = self._located(C)
+        weights = np.bincount(self.group, weights=self.w)
+        alpha = np.empty((len(values), len(self.y)))
+        for place, (c, k, t) in enumerate(zip(values, segments, fractions, strict=True)):
+            before, after = self.knots[k].alpha(weights), self.knots[k + 1].alpha(weights)
+            merged = before + t * (after - before)
+            side = self.knots[k + 1].side  # on the segment that ends there
+            merged[(side == RIGHT) & (merged <= _ROUNDING * merged.max())] = 0.0
+            full = (side == LEFT) & (merged >= (1.0 - _ROUNDING) * (c * weights))
+            alpha[place] = np.where(full[self.group], c * self.w, merged[self.group] * self.share)
+        return alpha[0] if np.ndim(C) == 0 else alpha
+
+    def bias_at(self, C: Any) -> Any:
+        """The bias for one C, or for several; the middle where a whole interval is as good.
+
+        Parameters
+        ----------
+        C : float or array-like of shape (n,)
+
+        Returns
+        -------
+        float or ndarray of shape (n,)
+        """
+        values, k, t = self._located(C)
+        bias = self.bias[k] + t * (self.bias[k + 1] - self.bias[k])
+        free = np.flatnonzero(self.elbow_sizes[k + 1] == 0)
+        for place, f, c in zip(free, self.outputs_at(values[free]), values[free], strict=True):
+            bias[place] = np.mean(best_bias(f, self.y, np.ones_like(self.y), c * self.w))
+        return float(bias[0]) if np.ndim(C) == 0 else bias
+
+    def outputs_at(self, C: Any) -> np.ndarray:
+        """``f_i = Σ_j α_j y_j K_ij``, without the bias.
+
+        Parameters
+        ----------
+        C : float or array-like of shape (n,)
+
+        Returns
+        -------
+        ndarray of shape (m,) or (n, m)
+        """
+        return (self.alpha_at(C) * self.y) @ self.K
+
+    def objective_at(self, C: Any) -> Any:
+        """``Σα − ½ αᵀQα`` for one C, or for several.
+
+        Parameters
+        ----------
+        C : float or array-like of shape (n,)
+
+        Returns
+        -------
+        float or ndarray of shape (n,)
+        """
+        alpha = self.alpha_at(C)
+        return (alpha - 0.5 * alpha * self.y * self.outputs_at(C)).sum(axis=-1)
+
+    def _located(self, C: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The values of C as an array, the segment of each, and where on it."""
+        values = np.atleast_1d(np.asarray(C, dtype=np.float64))
+        if values.ndim != 1 or not ((values > 0.0) & np.isfinite(values)).all():
+            raise ValueError(f"C must be a finite number > 0, or a list of such, got {C!r}")
+        if values.max(initial=0.0) > self.end * (1.0 + 1e-12):
+            raise ValueError(
+                f"C={values.max():g} is beyond the end of this path at C={self.C[-1]:g}; ask for a smaller "
+                "C, or follow the path with a larger C_max"
+            )
+        k = np.clip(np.searchsorted(self.C, values, side="right") - 1, 0, len(self.C) - 2)
+        while (flat := (self.C[k + 1] <= self.C[k]) & (k > 0)).any():
+            k = np.where(flat, k - 1, k)  # the path ends with two equal breakpoints
+        return values, k, (values - self.C[k]) / (self.C[k + 1] - self.C[k])

@@ -1,46 +1,47 @@
-"""`KernelPath`: what was tried along a path of kernel widths, and which was best."""
+"""`KernelPath`: the steps along a path; and what all paths share to judge a step and to choose the best."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, overload
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold, check_cv
 
-__all__ = ["KernelPath"]
+from adatron.estimators.inputs import check_labels, check_predict_X
+from adatron.estimators.parameters import as_random_state, check_integer, closest_name
+from adatron.estimators.training_set import TrainingSet
+
+__all__ = ["KernelPath", "best_step", "criterion_name", "folds", "validation_rows"]
 
 
 @dataclass(frozen=True, repr=False)
 class KernelPath:
-    """Steps along a path, one record each.
-
-    A path is a sequence of records; ``path["margin"]`` is a whole column.
+    """Steps along a path, one record each; ``path["margin"]`` is a whole column.
 
     Parameters
     ----------
     records : sequence of dict
         One for each step, with at least the key `x` and, where the step succeeded, ``criterion``.
-    criterion : str
-        What ``criterion`` measures; less is better.
-    best_index : int
-        Which step to take.
+    criterion, best_index : str and int
+        What ``criterion`` measures (less is better), and which step to take.
     x : str, default="sigma"
         The key that changes along the path.
 
-    Attributes
-    ----------
-    best : dict
-        The record of the best step.
-    best_sigma, best_gamma : float
-        Its width σ, and the γ = 1/(2σ²) that `SVC` calls ``gamma``.
-    columns : list of str
-        Keys of the records, in order of appearance.
+    Notes
+    -----
+    `sigma_path` records ``sigma, gamma, criterion, margin`` (the smallest of all problems), ``radius_squared,
+    bound`` (the margin bound, most often infinite), ``training_error, error`` (on folds or validation rows),
+    ``n_support, epochs`` (of all problems), ``gap, status, converged, start`` ("cold", "exact": moved to the
+    optimum of the new kernel before the first sweep, "scaled"), ``reason`` (of a failure) and ``seconds``.
 
     References
     ----------
-    C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998,
-    section 3.4: a path of widths and the criterion by which one is chosen.
+    C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998.
 
     Examples
     --------
@@ -73,19 +74,23 @@ class KernelPath:
 
     @property
     def best(self) -> dict[str, Any]:
+        """The record of the best step."""
         return self[self.best_index]
 
     @property
     def best_sigma(self) -> float:
+        """The width σ of the best step."""
         return float(self.best["sigma"])
 
     @property
     def best_gamma(self) -> float:
+        """The γ = 1/(2σ²) of the best step, which `SVC` calls ``gamma``."""
         record = self.best
         return float(record["gamma"] if "gamma" in record else 0.5 / record["sigma"] ** 2)
 
     @property
     def columns(self) -> list[str]:
+        """Keys of the records, in order of appearance."""
         return list(dict.fromkeys(key for record in self.records for key in record))
 
     def __len__(self) -> int:
@@ -131,3 +136,71 @@ class KernelPath:
         spread = f"{self.x} from {values.min():.4g} to {values.max():.4g}"
         value = f" with {self.criterion} {best['criterion']:.4g}" if "criterion" in best else ""
         return f"{type(self).__name__}({steps}, {spread}, best {self.x}={best[self.x]:.4g}{value})"
+
+
+def criterion_name(criterion: Any, names: list[str], otherwise: str) -> str:
+    """One of the names, or "validation" for a pair of rows and labels."""
+    if isinstance(criterion, tuple | list) and len(criterion) == 2:
+        return "validation"
+    if not isinstance(criterion, str) or criterion not in names:
+        suggestion = closest_name(criterion, names)
+        raise ValueError(f"criterion must be one of {names}{otherwise}, got {criterion!r}{suggestion}")
+    return criterion
+
+
+def best_step(records: Sequence[Any], usable: list[int], x: str, noun: str, key: Callable[[Any], Any]) -> int:
+    """The usable record with the least key; of fits that did not converge only if none did."""
+    unfinished = [records[i][x] for i in usable if not records[i]["converged"]]
+    if unfinished:
+        warnings.warn(
+            f"{x.lower()}_path did not converge at {x}={', '.join(f'{value:g}' for value in unfinished)}; "
+            f"raise max_iter or tol, or leave these {noun} out",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    finished = [i for i in usable if records[i]["converged"]] or usable
+    return min(finished, key=lambda i: key(records[i]))
+
+
+def validation_rows(pair: Any, estimator: Any, data: TrainingSet) -> tuple[Any, np.ndarray]:
+    """Checked rows and the index of each one's class, −1 for a class that training has not seen."""
+    X_val = check_predict_X(estimator, pair[0])
+    if X_val.shape[0] == 0:
+        raise ValueError("criterion=(X_val, y_val) needs at least one validation row, got none")
+    labels, places = check_labels(X_val, pair[1])
+    known = {label: code for code, label in enumerate(data.classes.tolist())}
+    codes = np.array([known.get(label, -1) for label in labels.tolist()])
+    if (codes < 0).all():
+        raise ValueError(
+            f"criterion=(X_val, y_val): none of the labels {labels.tolist()[:5]!r} of y_val is a class of y, "
+            f"which has {data.classes.tolist()[:5]!r}"
+        )
+    return X_val, codes[places]
+
+
+def folds(cv: Any, random_state: Any, data: TrainingSet) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows each fold trains on and which it holds out, (m, F) each."""
+    if isinstance(cv, Integral):
+        allowed = "an integer >= 2, a splitter or an iterable of splits"
+        n_folds = check_integer("cv", cv, at_least=2, allowed=allowed)
+        cv = StratifiedKFold(n_folds, shuffle=True, random_state=as_random_state(random_state))
+        counts = np.bincount(data.codes)
+        if counts.min() < n_folds:
+            label = data.classes[counts.argmin()].item()
+            raise ValueError(
+                f"cv={n_folds} needs at least {n_folds} rows of every class, class {label!r} has "
+                f"{counts.min()}; lower cv or add rows"
+            )
+    splits = list(check_cv(cv, data.codes, classifier=True).split(data.X, data.codes))
+    training, held = (np.zeros((len(data.codes), len(splits)), dtype=bool) for _ in range(2))
+    for fold, parts in enumerate(splits):
+        training[parts[0], fold] = held[parts[1], fold] = True
+        missing = np.setdiff1d(np.arange(len(data.classes)), data.codes[training[:, fold]])
+        if len(missing):
+            raise ValueError(
+                f"fold {fold} of cv leaves no row of the classes {data.classes[missing].tolist()!r} "
+                "to train on; add rows of these classes, or choose another cv"
+            )
+    if not held.any():
+        raise ValueError(f"cv={cv!r} holds no rows out")
+    return training, held

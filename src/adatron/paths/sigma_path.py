@@ -1,14 +1,20 @@
-"""`sigma_path`: Gaussian widths from tiny to large, each trained to its maximal margin from the last."""
+"""`sigma_path`: Gaussian widths from tiny to large, each trained to its maximal margin from the last.
+
+All rows and, for cross-validation, every fold are columns of one problem. A cold start is α = 0. A warm start
+scales the multipliers of the last width by the factor that maximises the dual. Then, as hardly any point
+joins or leaves the support vectors, it solves their linear system by the steps of the exact finish. Sweeps of
+Kernel-Adatron go on from there until the gap certifies the margin.
+"""
 
 from __future__ import annotations
 
-import warnings
 from contextlib import nullcontext
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import euclidean_distances
 
 from adatron.bounds import margin_bound, support_vector_loo_bound
 from adatron.estimators import SVC
@@ -16,19 +22,21 @@ from adatron.estimators.base import DEFAULT_MAX_ITER
 from adatron.estimators.multiclass import Layout
 from adatron.estimators.parameters import check_flag, check_max_iter, check_number
 from adatron.estimators.separability import check_coincident
-from adatron.estimators.training_data import classification_data
+from adatron.estimators.training_set import TrainingSet, classification_set
 from adatron.exceptions import InfeasibleError
+from adatron.gram import REGIME, choose_gram, expand
+from adatron.kernels import Gaussian
 from adatron.numerics.threads import one_blas_thread
-from adatron.paths.criteria import Criterion, criterion_from
-from adatron.paths.kernel_path import KernelPath
-from adatron.paths.width_fit import PathRows, WidthFit, fit_width
-from adatron.paths.widths import check_sigmas, default_sigmas
-from adatron.training import Status
+from adatron.paths.kernel_path import KernelPath, best_step, criterion_name, folds, validation_rows
+from adatron.problems import DualProblem
+from adatron.solvers import KernelAdatron
+from adatron.training import DualSolution, GapRule, Run, Status, certify, exact_finish, rounds
 
-__all__ = ["sigma_path"]
+__all__ = ["default_sigmas", "sigma_path"]
 
+_CRITERIA = {"vc": "R²/γ²", "loo": "share of support vectors", "cv": "cv error"}
 _AS_GOOD_AS_INFINITE = 1e100  # a bound C that float64 cannot tell from infinity
-_ONE_BLAS_THREAD = 3_000  # points up to which more threads would mostly wait for one another
+_SAMPLE = 1_000  # rows whose distances give the default widths
 _NO_NUMBERS = ("margin", "radius_squared", "bound", "training_error", "error", "n_support", "epochs", "gap")
 
 
@@ -49,58 +57,29 @@ def sigma_path(
 ) -> KernelPath:
     """Choose the width σ of the Gaussian ``exp(−‖x − z‖²/2σ²)`` as Kernel-Adatron's authors do.
 
-    Start with a tiny width, where the classes are always separable; train to the maximal margin; compute
-    the criterion; go on to the next width from the multipliers of the last. The best width is the
-    one with the smallest criterion, among equal ones that with the largest margin.
+    The best width has the smallest criterion, among equal ones the largest margin.
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (m, d)
-    y : array-like of shape (m,)
-        Labels; more than two classes are trained one against the rest.
+    X, y : array-like of shape (m, d) and (m,)
     sigmas : array-like, optional
-        Widths, in any order. Default: 20 in geometric progression, from a quarter of the median distance
-        of nearest neighbours to the median distance of all rows.
+        Default: 20 widths, from a quarter of the median distance of nearest neighbours to that of all rows.
     criterion : {"vc", "loo", "cv"} or pair (X_val, y_val), default="vc"
-        "vc" is R²/γ², in the order of the margin bound of the document (the bound itself, most often
-        infinite, is recorded as ``bound``), with ``R² = max k(x, x)`` as its theorem has it; many people put
-        the smallest enclosing ball in its place. "loo" is the share of support vectors, which bounds the
-        leave-one-out error. "cv" is the error of cross-validation, a pair that on those rows.
+        "vc" is R²/γ² with ``R² = max k(x, x)``; "loo" the share of support vectors, which bounds the
+        leave-one-out error; "cv" the error of cross-validation; a pair asks for the error on those rows.
     C : float, default=inf
-        A hard margin unless it is finite.
-    fit_intercept : bool, default=True
-    tol : float, default=1e-3
-        Relative duality gap at which a margin counts as maximal.
+    fit_intercept, tol : bool, and the duality gap at which a margin counts as maximal, default=True, 1e-3
     cv : int, splitter or iterable, default=5
-        Folds of ``criterion="cv"``; a number of them deals out shuffled rows, class by class.
-    warm_start : bool, default=True
-        Start each width from the last. False trains each from α = 0, for comparison.
-    max_iter : int, default=-1
-        Epochs at most at each width; -1 is 100,000.
-    random_state : int, RandomState instance or None, default=None
-        For the shuffle of `cv`.
-    verbose : bool, default=False
+    warm_start, max_iter : whether to start from the last width, and most epochs, default=True, -1
+    random_state, verbose : int or RandomState and bool, default=None, False
 
     Returns
     -------
     KernelPath
-        Records with ``sigma, gamma, criterion, margin, radius_squared, bound, training_error, error`` (of
-        folds or validation rows, else NaN), ``n_support, epochs, seconds, gap, status, converged, start``
-        ("cold", "exact": multipliers moved to the new optimum before the first sweep, "scaled") and
-        ``reason``, which says what went wrong where something did. With several classes the margin is the
-        smallest of their problems. Epochs are summed over all problems of a width, folds included.
-
-    Notes
-    -----
-    Multipliers carried over as they are save few sweeps: where the width is large, sweeps converge slowly
-    from anywhere. So a warm start first solves the linear system of the last support vectors with the new
-    kernel (see `adatron.training.exact_finish`), work that epochs do not count and ``seconds`` do. Cold
-    starts are the plain algorithm; they would gain from early linear systems, too.
 
     References
     ----------
-    C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998,
-    section 3.4.
+    C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998.
 
     Examples
     --------
@@ -110,104 +89,179 @@ def sigma_path(
     >>> path = sigma_path(X_train, y_train, [0.2, 0.4, 0.8, 1.6])
     >>> path.best_sigma, path["margin"].round(3).tolist()
     (0.4, [0.101, 0.109, 0.09, 0.042])
-    >>> from adatron import SVC
-    >>> model = SVC(C=float("inf"), gamma=path.best_gamma).fit(X_train, y_train)
     """
     for name, flag in (("fit_intercept", fit_intercept), ("warm_start", warm_start), ("verbose", verbose)):
         check_flag(name, flag)
     C = check_number("C", C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
-    settings = {"tol": check_number("tol", tol), "max_iter": check_max_iter(max_iter, DEFAULT_MAX_ITER)}
-    widths = None if sigmas is None else check_sigmas(sigmas)
+    settings = check_number("tol", tol), check_max_iter(max_iter, DEFAULT_MAX_ITER)
+    widths = None if sigmas is None else _check_sigmas(sigmas)
+    shared = _path_data(X, y, C, fit_intercept, criterion, cv, random_state)
+    records = _fit_widths(shared, widths, settings, warm_start, verbose)
+    best = best_step(records, _usable(records), "sigma", "widths", lambda r: (r["criterion"], -r["margin"]))
+    return KernelPath(records, criterion=shared.label, best_index=best)
+
+
+@dataclass(frozen=True)
+class _PathData:
+    """What all widths share; B = (1 + F) k problems: all rows first, then the F folds."""
+
+    data: TrainingSet
+    layout: Layout
+    signs: np.ndarray  # (m, k): one problem for two classes, else one per class
+    upper: np.ndarray  # (m, B): C, or 0 where a fold leaves a row out
+    has_bias: bool
+    criterion: str
+    label: str  # of the criterion
+    held: np.ndarray  # (m, F): rows that each fold holds out
+    validation: tuple[Any, np.ndarray] | None  # rows, and the index of each one's class
+
+
+def _path_data(X: Any, y: Any, C: float, has_bias: bool, criterion: Any, cv: Any, seed: Any) -> _PathData:
     estimator = SVC()
-    data = classification_data(estimator, X, y, None)
-    chosen = criterion_from(criterion, cv, random_state, estimator, data)
-    bound = np.inf if C >= _AS_GOOD_AS_INFINITE else C
-    if np.isinf(bound):
+    data = classification_set(estimator, X, y, None)
+    name = criterion_name(criterion, list(_CRITERIA), " or a pair (X_val, y_val)")
+    validation = validation_rows(criterion, estimator, data) if name == "validation" else None
+    none = np.zeros((len(data.codes), 0), dtype=bool)
+    training, held = folds(cv, seed, data) if name == "cv" else (none, none)
+    C = np.inf if C >= _AS_GOOD_AS_INFINITE else C
+    if np.isinf(C):
         check_coincident(data.X, data.codes, data.rows, data.classes)
-    signs = Layout(len(data.classes), "ovr").signs(data.codes)
-    parts = np.column_stack([np.ones(len(signs)), chosen.training])
-    upper = np.repeat(np.where(parts > 0.0, bound, 0.0), signs.shape[1], axis=1)
-    rows = PathRows(data.X, data.codes, signs, upper, bool(fit_intercept))
-    with one_blas_thread() if len(signs) <= _ONE_BLAS_THREAD else nullcontext():
-        widths = default_sigmas(data.X) if widths is None else widths
-        records = _walk(rows, widths, chosen, settings, bool(warm_start), bool(verbose))
-    return KernelPath(records, criterion=chosen.label, best_index=_best(records))
+    layout = Layout(len(data.classes), "ovr")
+    signs = layout.signs(data.codes)
+    trained = np.column_stack([np.ones(len(signs), dtype=bool), training])
+    upper = np.repeat(np.where(trained, C, 0.0), signs.shape[1], axis=1)
+    label = _CRITERIA.get(name, "validation error")
+    return _PathData(data, layout, signs, upper, has_bias, name, label, held, validation)
 
 
-def _walk(
-    rows: PathRows, sigmas: np.ndarray, criterion: Criterion, settings: dict, warm: bool, verbose: bool
-) -> list[dict[str, Any]]:
+def _check_sigmas(sigmas: Any) -> np.ndarray:
+    """Distinct positive widths in ascending order."""
+    try:
+        values = np.atleast_1d(np.asarray(sigmas, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sigmas must be numbers > 0, got {sigmas!r}") from error
+    if values.ndim != 1 or not len(values):
+        raise ValueError(f"sigmas must be a list of at least one number > 0, got shape {values.shape}")
+    bad = ~(np.isfinite(values) & (values > 0.0))
+    if bad.any():
+        place = int(bad.argmax())
+        raise ValueError(f"sigmas must be finite numbers > 0, got {values[place]} at position {place}")
+    return np.unique(values)
+
+
+def default_sigmas(X: Any, n_sigmas: int = 20) -> np.ndarray:
+    """Widths in geometric progression, from where rows hardly see each other to where all see all.
+
+    The first is a quarter of the median distance of a row to its nearest neighbour, where two such rows
+    have a kernel value of exp(−8); the last is the median distance of two rows.
+    """
+    rows = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], _SAMPLE)).astype(int))
+    distances = euclidean_distances(X[rows])
+    apart = distances > 1e-9 * distances.max(initial=0.0)
+    if not apart.any():
+        raise ValueError("all rows of X are equal, so no width can be derived from them; give sigmas")
+    nearest = np.where(apart, distances, np.inf).min(axis=1)
+    tiny = 0.25 * float(np.median(nearest[np.isfinite(nearest)]))
+    return np.geomspace(tiny, max(float(np.median(distances[apart])), 2.0 * tiny), n_sigmas)
+
+
+def _fit_widths(
+    shared: _PathData, sigmas: Any, settings: tuple[float, int], warm: bool, verbose: bool
+) -> list[dict]:
     records, last = [], None
-    for sigma in sigmas.tolist():
-        began = perf_counter()
-        try:
-            with np.errstate(over="ignore"):
-                fit = fit_width(rows, sigma, last=last if warm else None, **settings)
-            record = _record(rows, fit, criterion)
-            last = fit
-        except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
-            record = {"criterion": np.inf, **dict.fromkeys(_NO_NUMBERS, np.nan), "status": "failed"}
-            record |= {"converged": False, "start": "", "reason": f"{type(error).__name__}: {error}"}
-        record = {"sigma": sigma, "gamma": 0.5 / max(sigma**2, 1e-300), **record}
-        record["seconds"] = perf_counter() - began
-        records.append(record)
-        if verbose:
-            print(f"[adatron] {_line(record, criterion)}")
+    with one_blas_thread() if len(shared.signs) <= REGIME.one_blas_thread_up_to else nullcontext():
+        for sigma in (default_sigmas(shared.data.X) if sigmas is None else sigmas).tolist():
+            began = perf_counter()
+            try:
+                with np.errstate(over="ignore"):
+                    record, last = _fit_width(shared, sigma, settings, last if warm else None)
+                line = f"{shared.label} {record['criterion']:.4g}, margin {record['margin']:.4g}, "
+                line += f"{record['n_support']} support vectors, {record['epochs']} epochs"
+            except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
+                record = {"criterion": np.inf, **dict.fromkeys(_NO_NUMBERS, np.nan), "status": "failed"}
+                line = f"{type(error).__name__}: {error}"
+                record |= {"converged": False, "start": "", "reason": line}
+            record = {"sigma": sigma, "gamma": 0.5 / max(sigma**2, 1e-300), **record}
+            record["seconds"] = perf_counter() - began
+            records.append(record)
+            if verbose:
+                print(f"[adatron] sigma {sigma:.4g}: {line}")
     return records
 
 
-def _record(rows: PathRows, fit: WidthFit, criterion: Criterion) -> dict[str, Any]:
-    """What one width has come to."""
-    k, m = rows.n_problems, len(rows.codes)
-    worst = max(fit.solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap))
-    if any(s.status in (Status.NOT_SEPARABLE, Status.DIVERGED) for s in fit.solutions):
-        raise InfeasibleError(f"{worst.status.sentence} after {worst.n_iter} epochs; set C < inf")
-    margin = min(s.margin_interval[0] for s in fit.solutions[:k])
-    wrong = float(np.mean(criterion.predicted(fit.outputs[:, :k]) != rows.codes))
-    n_support = int(np.count_nonzero(fit.coefficients[:, :k].any(axis=1)))
-    error = criterion.held_out_error(rows, fit)
-    ratio = fit.radius_squared / margin**2 if margin > 0.0 else np.inf
-    value = {"vc": ratio, "loo": support_vector_loo_bound(n_support, m)}.get(criterion.name, error)
-    radius = float(np.sqrt(fit.radius_squared))
-    return {
-        "criterion": value,
-        "margin": margin,
-        "radius_squared": fit.radius_squared,
-        "bound": margin_bound(radius, margin, m) if wrong == 0.0 else np.inf,
-        "training_error": wrong,
-        "error": error,
-        "n_support": n_support,
-        "epochs": sum(s.n_iter for s in fit.solutions),
-        "gap": max(s.gap for s in fit.solutions),
-        "status": str(worst.status),
-        "converged": worst.status is Status.CONVERGED,
-        "start": fit.start,
-        "reason": "" if np.isfinite(value) else "the classes are not separated, so there is no margin",
-    }
-
-
-def _best(records: list[dict[str, Any]]) -> int:
-    """The least criterion, then the largest margin; of fits that did not converge only if none did."""
+def _usable(records: list[dict[str, Any]]) -> list[int]:
     usable = [i for i, record in enumerate(records) if np.isfinite(record["criterion"])]
     if not usable:
         reasons = "; ".join(f"sigma={record['sigma']:g}: {record['reason']}" for record in records)
         raise ValueError(f"no width can be chosen, as each of the {len(records)} failed: {reasons}")
-    unfinished = [records[i]["sigma"] for i in usable if not records[i]["converged"]]
-    if unfinished:
-        warnings.warn(
-            f"sigma_path did not converge at sigma={', '.join(f'{s:g}' for s in unfinished)}; raise max_iter "
-            "or tol, or leave these widths out",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-    finished = [i for i in usable if records[i]["converged"]] or usable
-    return min(finished, key=lambda i: (records[i]["criterion"], -records[i]["margin"]))
+    return usable
 
 
-def _line(record: dict[str, Any], criterion: Criterion) -> str:
-    if record["status"] == "failed":
-        return f"sigma {record['sigma']:.4g}: {record['reason']}"
-    return (
-        f"sigma {record['sigma']:.4g}: {criterion.label} {record['criterion']:.4g}, "
-        f"margin {record['margin']:.4g}, {record['n_support']} support vectors, {record['epochs']} epochs"
-    )
+def _fit_width(
+    shared: _PathData, sigma: float, settings: tuple[float, int], last: Any
+) -> tuple[dict, np.ndarray]:
+    """The record of one width, and its multipliers, from which the next width starts."""
+    kernel, layout, codes = Gaussian.of_width(sigma), shared.layout, shared.data.codes
+    gram = choose_gram(kernel, shared.data.X).gram
+    m, k = shared.signs.shape
+    y = np.tile(shared.signs, (1, shared.upper.shape[1] // k))
+    problem = DualProblem(gram, y, np.ones_like(y), shared.upper, 0.0 if shared.has_bias else None)
+    solutions, start = _train(problem, settings, last)
+    worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap))
+    if any(s.status in (Status.NOT_SEPARABLE, Status.DIVERGED) for s in solutions):
+        raise InfeasibleError(f"{worst.status.sentence} after {worst.n_iter} epochs; set C < inf")
+    alpha, bias = np.stack([s.alpha for s in solutions], axis=1), np.array([s.bias for s in solutions])
+    coefficients = y * alpha
+    decisions = gram.matmul(coefficients) + bias
+    wrong, *wrong_in_fold = (layout.vote(decisions[:, i : i + k]) != codes for i in range(0, y.shape[1], k))
+    used = np.flatnonzero(coefficients[:, :k].any(axis=1))
+    error = np.nan
+    if shared.validation is not None:
+        X_val, codes_val = shared.validation
+        values = expand(kernel, X_val, shared.data.X[used], coefficients[used, :k]) + bias[:k]
+        error = float(np.mean(layout.vote(values) != codes_val))
+    elif wrong_in_fold:
+        error = int(np.sum(np.transpose(wrong_in_fold) & shared.held)) / int(shared.held.sum())
+    margin, radius_squared = min(s.margin_interval[0] for s in solutions[:k]), float(problem.diagonal.max())
+    ratio = radius_squared / margin**2 if margin > 0.0 else np.inf
+    value = {"vc": ratio, "loo": support_vector_loo_bound(len(used), m)}.get(shared.criterion, error)
+    record = {
+        "criterion": value,
+        "margin": margin,
+        "radius_squared": radius_squared,
+        "bound": np.inf if wrong.any() else margin_bound(float(np.sqrt(radius_squared)), margin, m),
+        "training_error": float(np.mean(wrong)),
+        "error": error,
+        "n_support": len(used),
+        "epochs": sum(s.n_iter for s in solutions),
+        "gap": max(s.gap for s in solutions),
+        "status": str(worst.status),
+        "converged": worst.status is Status.CONVERGED,
+        "start": start,
+        "reason": "" if np.isfinite(value) else "the classes are not separated, so there is no margin",
+    }
+    return record, alpha
+
+
+def _train(problem: DualProblem, settings: tuple[float, int], last: Any) -> tuple[list[DualSolution], str]:
+    """The solutions of all columns, and how they were started: "cold", "exact" or "scaled"."""
+    tol, max_iter = settings
+    if last is None:
+        run, start = Run(problem, KernelAdatron(), GapRule(tol), max_iter=max_iter), "cold"
+    else:
+        coefficients, total = problem.y * last, last.sum(axis=0)
+        curvature = np.einsum("ij,ij->j", coefficients, problem.gram.matmul(coefficients))
+        factor = np.where(curvature > 1e-12 * total, total / np.maximum(curvature, 1e-300), 1.0)
+        alpha, start = np.clip(last * factor, 0.0, problem.upper), "exact"
+        biases = []
+        for column in range(problem.n_columns):
+            exact = exact_finish(problem, column, alpha[:, column])
+            start = "scaled" if exact is None else start
+            certificate = certify(problem, column, alpha[:, column] if exact is None else exact)
+            alpha[:, column] = certificate.alpha
+            biases.append(certificate.bias)
+        run = Run(problem, KernelAdatron(), GapRule(tol), max_iter=max_iter, alpha=alpha)
+        run.state.bias[:] = biases
+    for _ in rounds([run]):
+        pass
+    return run.snapshot(), start

@@ -2,19 +2,26 @@
 
 >>> import numpy as np
 >>> from adatron.gram import DenseGram
->>> from adatron.problems import classification
->>> gram = DenseGram(np.eye(3))
+>>> from adatron.problems import classification, crammer_singer, enclosing_ball, one_class, regression
+>>> gram, C = DenseGram(np.diag([1.0, 4.0, 4.0])), np.array([1.0, 2.0, np.inf])
 >>> one_vs_rest = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]])  # three problems as columns
->>> classification(gram, one_vs_rest, np.full(3, np.inf), bias=False).n_columns
-3
+>>> problem = classification(gram, one_vs_rest, C, bias=False)
+>>> problem.n_columns, problem.upper[:, 0]
+(3, array([ 1.,  2., inf]))
+>>> problem = regression(gram, np.array([3.0, 4.0, 5.0]), C, epsilon=0.5, bias=True)
+>>> problem.y.ravel(), problem.p.ravel()
+(array([ 1.,  1.,  1., -1., -1., -1.]), array([ 2.5,  3.5,  4.5, -3.5, -4.5, -5.5]))
+>>> one_class(gram, np.ones(3), nu=2 / 3).upper.ravel(), enclosing_ball(gram, np.ones(3)).p.ravel()
+(array([0.5, 0.5, 0.5]), array([0.5, 2. , 2. ]))
+>>> crammer_singer(gram, np.array([0, 2, 1]), 3, C).bounds
+array([[ 1.,  0.,  0.],
+       [ 0.,  0.,  2.],
+       [ 0., inf,  0.]])
 """
 
-from adatron.problems.classification import classification
 from adatron.problems.crammer_singer import CrammerSingerProblem, crammer_singer
-from adatron.problems.dual import DualProblem
-from adatron.problems.measures import measure_columns
-from adatron.problems.one_class import Ball, enclosing_ball, one_class
-from adatron.problems.regression import regression
+from adatron.problems.dual import DualProblem, measure_columns
+from adatron.problems.formulations import Ball, classification, enclosing_ball, one_class, regression
 
 __all__ = [
     "Ball",

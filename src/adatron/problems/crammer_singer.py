@@ -19,32 +19,20 @@ from functools import cached_property
 
 import numpy as np
 
-from adatron.gram import GramOperator
-from adatron.problems.classification import infinite_where_huge
-from adatron.problems.dual import positive_diagonal
+from adatron.gram import Gram
+from adatron.problems.dual import infinite_where_huge, positive_diagonal
 
 __all__ = ["CrammerSingerProblem", "crammer_singer"]
 
 
 @dataclass(frozen=True)
 class CrammerSingerProblem:
-    """The dual above: one problem, whose multipliers A have shape (m, n_classes).
+    """The dual above: one problem, whose multipliers A have shape (m, n_classes)."""
 
-    Parameters
-    ----------
-    gram : GramOperator
-        The kernel matrix K, m × m.
-    codes : array of int, shape (m,)
-        The class of each row.
-    n_classes : int
-    upper : array of shape (m, 1)
-        ``C`` times the weight of each row; ``inf`` is a hard margin.
-    """
-
-    gram: GramOperator
-    codes: np.ndarray
+    gram: Gram  # the kernel matrix K, m × m
+    codes: np.ndarray  # shape (m,): the class of each row, from 0 on
     n_classes: int
-    upper: np.ndarray
+    upper: np.ndarray  # shape (m, 1): C times the weight of each row; inf is a hard margin
 
     def __post_init__(self) -> None:
         if self.codes.shape != (self.gram.m,):
@@ -60,6 +48,16 @@ class CrammerSingerProblem:
     def n_columns(self) -> int:
         """Problems side by side: the classes are coupled, so there is one."""
         return 1
+
+    has_margin = True
+
+    def outputs(self, alpha: np.ndarray) -> np.ndarray:
+        """``F = K A``, in the shape of a solver's state."""
+        return self.gram.matmul(alpha[..., 0])[:, :, None]
+
+    def columns(self, which: np.ndarray) -> CrammerSingerProblem:
+        """The one problem."""
+        return self
 
     @property
     def y(self) -> np.ndarray:
@@ -93,21 +91,7 @@ class CrammerSingerProblem:
         return np.where(self.own, np.minimum(total, self.upper), others * shrink)
 
 
-def crammer_singer(
-    gram: GramOperator, codes: np.ndarray, n_classes: int, upper: np.ndarray
-) -> CrammerSingerProblem:
-    """The problem of rows with classes `codes` and bounds `upper`, C times the weight of each row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.gram import DenseGram
-    >>> from adatron.problems import crammer_singer
-    >>> problem = crammer_singer(DenseGram(np.eye(3)), np.array([0, 2, 1]), 3, np.array([1.0, 2.0, 1.0]))
-    >>> problem.bounds
-    array([[1., 0., 0.],
-           [0., 0., 2.],
-           [0., 1., 0.]])
-    """
+def crammer_singer(gram: Gram, codes: np.ndarray, n_classes: int, upper: np.ndarray) -> CrammerSingerProblem:
+    """The problem of rows with classes `codes` and bounds `upper`, C times the weight of each row."""
     upper = infinite_where_huge(gram, np.asarray(upper, dtype=np.float64))
     return CrammerSingerProblem(gram, np.asarray(codes, dtype=np.int64), int(n_classes), upper[:, None])

@@ -7,18 +7,26 @@ from functools import cached_property
 
 import numpy as np
 
-from adatron.gram import GramOperator
+from adatron.gram import Gram
+from adatron.numerics.compiled import compiled_part
 
-__all__ = ["DualProblem", "positive_diagonal"]
+__all__ = ["DualProblem", "infinite_where_huge", "measure_columns", "positive_diagonal"]
 
+_HARD = 1e100  # beyond this, in units of the kernel, a bound cannot be told from infinity in float64
 _FEW = 50  # rows that show where the origin is
 _NEAR_ORIGIN = 0.01  # of the mean K_ii
 
 
-def positive_diagonal(gram: GramOperator) -> np.ndarray:
+def positive_diagonal(gram: Gram) -> np.ndarray:
     """K_ii, with zeros (a point at the origin of feature space) raised to rounding level."""
     diagonal = gram.diagonal()
     return np.maximum(diagonal, np.finfo(float).eps * diagonal.max())
+
+
+def infinite_where_huge(gram: Gram, upper: np.ndarray) -> np.ndarray:
+    """Bounds, infinite where float64 could not tell them from infinity."""
+    scale = float(np.max(gram.diagonal(), initial=0.0))
+    return np.where(upper * scale >= _HARD, np.inf, upper)
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,7 @@ class DualProblem:
 
     Parameters
     ----------
-    gram : GramOperator
+    gram : Gram
         The kernel matrix K, m × m.
     y : array of shape (m, B)
         Signs −1 or +1.
@@ -51,7 +59,7 @@ class DualProblem:
     (2, 1)
     """
 
-    gram: GramOperator
+    gram: Gram
     y: np.ndarray
     p: np.ndarray
     upper: np.ndarray
@@ -64,16 +72,13 @@ class DualProblem:
         for name in ("p", "upper"):
             if getattr(self, name).shape != shape:
                 raise ValueError(f"{name} must have the shape {shape} of y, got {getattr(self, name).shape}")
-        self._check_equality()
+        if self.equality is not None:
+            most = np.where(self.y > 0.0, self.upper, 0.0).sum(axis=0).min(initial=np.inf)
+            if not 0.0 <= self.equality <= most * (1.0 + 1e-12):
+                allowed = "None or from 0 to Σ upper over y = +1"
+                raise ValueError(f"equality must be {allowed}, got {self.equality!r}")
         for name in ("y", "p", "upper"):  # columns contiguous, for the compiled sweeps
             object.__setattr__(self, name, np.asfortranarray(getattr(self, name), dtype=np.float64))
-
-    def _check_equality(self) -> None:
-        if self.equality is None:
-            return
-        most = np.where(self.y > 0.0, self.upper, 0.0).sum(axis=0).min(initial=np.inf)
-        if not 0.0 <= self.equality <= most * (1.0 + 1e-12):
-            raise ValueError(f"equality must be None or from 0 to Σ upper over y = +1, got {self.equality!r}")
 
     @property
     def m(self) -> int:
@@ -86,6 +91,15 @@ class DualProblem:
     @property
     def has_bias(self) -> bool:
         return self.equality is not None
+
+    @property
+    def has_margin(self) -> bool:
+        """Whether outputs are asked to be away from 0; not so for one class."""
+        return bool(np.any(self.p))
+
+    def outputs(self, alpha: np.ndarray) -> np.ndarray:
+        """``f = K (y∘α)`` of every column."""
+        return self.gram.matmul(self.y * alpha)
 
     def imbalance(self, alpha: np.ndarray) -> np.ndarray:
         """``ω = yᵀα − r`` of every column."""
@@ -117,12 +131,41 @@ class DualProblem:
     @cached_property
     def is_nonnegative(self) -> bool:
         """Whether no kernel value is negative."""
-        known = getattr(self.gram, "is_nonnegative", None)  # an operator whose rows are elsewhere says so
-        if known is not None:
-            return bool(known)
-        step = max(1, 10_000_000 // self.m)
-        return all(self.gram.block(slice(i, i + step)).min() >= 0.0 for i in range(0, self.m, step))
+        return self.gram.is_nonnegative()
 
     def columns(self, which: np.ndarray | list[int]) -> DualProblem:
         """The problems in some of the columns."""
         return DualProblem(self.gram, self.y[:, which], self.p[:, which], self.upper[:, which], self.equality)
+
+
+@compiled_part
+def measure_columns(y, p, upper, alpha, f, bias, result):
+    """Write objective, margin and violation of every problem, one to a line, into `result`, (B, 3)."""
+    for b in range(y.shape[0]):
+        objective, violation = 0.0, 0.0
+        lowest = np.array([np.inf, np.inf])  # of y f over points below their bound: y = +1, y = −1
+        lowest_of_all = np.array([np.inf, np.inf])
+        for i in range(y.shape[1]):
+            if upper[b, i] <= 0.0:
+                continue
+            a, output = alpha[b, i], y[b, i] * f[b, i]
+            objective += a * (p[b, i] - 0.5 * output)
+            gradient = p[b, i] - output - y[b, i] * bias[b]
+            if a <= 0.0:
+                gradient = max(gradient, 0.0)
+            elif a >= upper[b, i]:
+                gradient = max(-gradient, 0.0)
+            violation = max(violation, abs(gradient))
+            side = 0 if y[b, i] > 0.0 else 1
+            lowest_of_all[side] = min(lowest_of_all[side], output)
+            if a < upper[b, i]:
+                lowest[side] = min(lowest[side], output)
+        for side in range(2):
+            if lowest[side] == np.inf:  # every point of the class is at its bound
+                lowest[side] = lowest_of_all[side]
+        for side in range(2):
+            if lowest[side] == np.inf:  # there is only the other class
+                lowest[side] = lowest[1 - side]
+        result[b, 0] = objective
+        result[b, 1] = 0.5 * (lowest[0] + lowest[1])
+        result[b, 2] = violation

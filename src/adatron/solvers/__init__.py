@@ -1,17 +1,7 @@
-"""One algorithm of the documents = one small file: a state, ``init`` and ``epoch``.
+"""One algorithm of the papers = one small file: a state, ``init`` and ``epoch``.
 
->>> import numpy as np
->>> from adatron.gram import DenseGram
->>> from adatron.problems import classification
->>> from adatron.solvers import SOLVERS
->>> problem = classification(DenseGram(np.eye(2)), np.array([1, -1]), np.full(2, np.inf), bias=False)
->>> solver = SOLVERS["adatron"]()
->>> state = solver.epoch(problem, solver.init(problem), pause=lambda: None)
->>> state.alpha.ravel()
-array([1., 1.])
-
-The loop, the clock and the stopping rule are `adatron.training`'s. To add an algorithm: its file
-here, a line in `SOLVERS`, its naive twin in ``tests/reference``, its document's experiments.
+The loop, the clock and the stopping rule are in `adatron.training`. To add an algorithm: its file here, a
+line in `SOLVERS`, its naive twin in ``tests/reference``, its paper's experiments.
 """
 
 from collections.abc import Callable
@@ -21,13 +11,12 @@ from adatron.solvers.base import Pause, Solver, State, take_columns
 from adatron.solvers.conjugate_hinge import ConjugateHinge
 from adatron.solvers.crammer_singer import CrammerSinger
 from adatron.solvers.greedy_adatron import GreedyAdatron
-from adatron.solvers.kernel_adatron import KernelAdatron
+from adatron.solvers.kernel_adatron import KernelAdatron, SecantAdatron
 from adatron.solvers.m3 import M3
 from adatron.solvers.multiplicative import MultiplicativeUpdating
 from adatron.solvers.munk import Munk
 from adatron.solvers.perceptron import Perceptron
 from adatron.solvers.rho import Journal, RhoSVM
-from adatron.solvers.secant_adatron import SecantAdatron
 
 __all__ = [
     "M3",

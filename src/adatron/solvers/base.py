@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from adatron.gram import GramOperator, distinct
+from adatron.gram import Gram
 from adatron.numerics.compiled import compiled_part
 from adatron.problems import DualProblem
 
@@ -22,7 +22,7 @@ __all__ = [
     "outputs_of",
     "positive_start",
     "revive",
-    "sweep",
+    "scaled",
     "take_columns",
 ]
 
@@ -45,29 +45,25 @@ class State(Protocol):
 
 
 class Solver(Protocol):
-    """One algorithm of the documents.
+    """One algorithm of the papers: any object with these two methods.
 
     ``epoch`` updates the arrays of the state in place and calls ``pause`` between compiled
-    chunks; whatever ``pause`` raises leaves α and f consistent with each other.
+    chunks; whatever ``pause`` raises leaves α and f consistent with each other. Fields of the state named
+    "diverged", "ended" or "stalled", of shape (B,), say that about its columns. ``needs`` names what a
+    problem must offer: "entries", "no bias", "hard margin", …
     """
 
     needs: ClassVar[frozenset[str]]
 
-    def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> Any: ...
+    def init(self, problem: Any, alpha: np.ndarray | None = None) -> Any:
+        """The first state, perhaps from the multipliers `alpha`."""
 
-    def epoch(self, problem: DualProblem, state: Any, pause: Pause) -> Any: ...
-
-
-def sweep(gram: GramOperator, n_columns: int, pause: Pause) -> Iterator[tuple[int, np.ndarray]]:
-    """All rows of the kernel matrix in order, in tiles ``(index of the first row, rows)``."""
-    size = max(1, _WORK_PER_TILE // (gram.m * n_columns))
-    for start in range(0, gram.m, size):
-        pause()
-        yield start, gram.block(slice(start, min(start + size, gram.m)))
+    def epoch(self, problem: Any, state: Any, pause: Pause) -> Any:
+        """The state after one more epoch."""
 
 
 def output_sweep(
-    gram: GramOperator, coefficients: np.ndarray, f: np.ndarray, pause: Pause
+    gram: Gram, coefficients: np.ndarray, f: np.ndarray, pause: Pause
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, bool]]:
     """Tiles for point-by-point sweeps: ``(first row, rows, outputs, factored)``.
 
@@ -75,41 +71,33 @@ def output_sweep(
     ``K = Z Zᵀ``, they are rows of Z and ``w = Zᵀ(y∘α)`` (B, r), so that f_i is their product, a sweep
     costs O(mr), and f is brought up to date at the end. Either way a step of α_i adds a multiple of row i.
     Points that stand twice are swept twice, over the rows and outputs (B, n) of the n distinct ones.
-    The `coefficients` are y∘α as the sweep finds them.
+    The `coefficients` are y∘α before the sweep.
     """
-    points: Any
-    points, copies = distinct(gram)
-    factor = getattr(points, "factor", None)
-    if factor is None and copies == 1:
-        for first, block in sweep(points, f.shape[1], pause):
-            yield first, block, f.T, False
-        return
+    points, copies, factor = gram.points, gram.copies, gram.points.factor
     if factor is None:
-        kept = np.ascontiguousarray(f[: points.m].T)
+        outputs = f.T if copies == 1 else np.ascontiguousarray(f[: points.m].T)
+        work_per_row = points.m * f.shape[1]
     else:
         folded = coefficients if copies == 1 else coefficients.reshape(copies, points.m, -1).sum(axis=0)
-        kept = np.ascontiguousarray(points.weights_of(folded).T)
+        outputs = np.ascontiguousarray(points.weights_of(folded).T)
+        work_per_row = max(outputs.size, 1)
+    size = max(1, _WORK_PER_TILE // work_per_row)
     try:
         for copy in range(copies):
-            tiles = sweep(points, f.shape[1], pause) if factor is None else _parts(factor, kept, pause)
-            for first, rows in tiles:
-                yield copy * points.m + first, rows, kept, factor is not None
+            for start in range(0, points.m, size):
+                pause()
+                part = slice(start, min(start + size, points.m))
+                rows = points.block(part) if factor is None else factor[part]
+                yield copy * points.m + start, rows, outputs, factor is not None
     finally:
-        outputs = kept.T if factor is None else points.outputs_of(kept.T)
-        f[...] = outputs if copies == 1 else np.tile(outputs, (copies, 1))
-
-
-def _parts(factor: np.ndarray, w: np.ndarray, pause: Pause) -> Iterator[tuple[int, np.ndarray]]:
-    """The rows of a factor, tile by tile."""
-    size = max(1, _WORK_PER_TILE // max(w.size, 1))
-    for start in range(0, len(factor), size):
-        pause()
-        yield start, factor[start : start + size]
+        if factor is not None or copies > 1:
+            new = outputs.T if factor is None else points.outputs_of(outputs.T)
+            f[...] = new if copies == 1 else np.tile(new, (copies, 1))
 
 
 @compiled_part
 def output_of(row, outputs, i, factored):
-    """f_i of one column, wherever it is kept."""
+    """f_i of one column."""
     if not factored:
         return outputs[i % len(outputs)]
     total = 0.0
@@ -118,17 +106,13 @@ def output_of(row, outputs, i, factored):
     return total
 
 
-def outputs_of(gram: GramOperator, rows: np.ndarray, weights: np.ndarray, pause: Pause) -> np.ndarray:
+def outputs_of(gram: Gram, rows: np.ndarray, weights: np.ndarray, pause: Pause) -> np.ndarray:
     """``Σ weights_k K[rows_k]``, the outputs that some points cause."""
     outputs = np.zeros(gram.m)
-    add_rows = getattr(gram, "add_rows", None)
     for start in range(0, len(rows), _ROWS_AT_ONCE):
         pause()
         part = slice(start, start + _ROWS_AT_ONCE)
-        if add_rows is None:
-            outputs += weights[part] @ gram.block(rows[part])
-        else:
-            add_rows(rows[part], weights[part], outputs)
+        gram.add_rows(rows[part], weights[part], outputs)
     return outputs
 
 
@@ -178,6 +162,12 @@ def revive(
         return alpha
     small = 1e-6 * np.minimum(1.0 / problem.diagonal[:, None], problem.upper)
     return np.where(locked, small, alpha)
+
+
+def scaled(alpha: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """α · factor, where 0 · ∞ is 0 and ∞ stays within float64."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(alpha > 0.0, np.minimum(alpha * factor, 1e150), 0.0)
 
 
 def take_columns(state: StateT, which: np.ndarray) -> StateT:

@@ -46,18 +46,10 @@ class ConjugateState(NamedTuple):
 
 @dataclass(frozen=True)
 class ConjugateHinge:
-    """Hinge losses by conjugate gradients; one product with the kernel matrix per epoch.
+    """Hinge losses by conjugate gradients; one product with the kernel matrix per epoch."""
 
-    Parameters
-    ----------
-    caps : array of shape (B,), optional
-        Where the square of each column's loss becomes a line; nowhere by default.
-    precision : float
-        A line search ends when it gains less than this part of the loss.
-    """
-
-    caps: np.ndarray | None = None
-    precision: float = 1e-6
+    caps: np.ndarray | None = None  # (B,): where each column's square becomes a line; None: nowhere
+    precision: float = 1e-6  # a line search ends when it gains less than this part of the loss
 
     def init(self, problem: DualProblem) -> ConjugateState:
         """Start from ``f = 0`` and the best bias."""

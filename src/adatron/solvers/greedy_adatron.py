@@ -8,10 +8,10 @@ An epoch is one round. With ``v_i = y_i p_i − f_i`` a multiplier may *rise* (`
 2. chooses a working set: the worst half of the last one, filled up with the worst violators of both
    kinds (only new violators would make the same few points come and go for ever);
 3. takes greedy steps in the working set until its violation is a tenth of the round's (a hundredth if
-   the set is all points). Without a bias
-   a step is the Adatron's, ``y_i α_i ← clip(y_i α_i + v_i/K_ii)``, of the point with the largest gain
-   ``v_i²/K_ii``. With one it moves a pair, so that yᵀα stays: the point i that may rise with the
-   largest v, and the j that may fall with the largest gain ``(v_i − v_j)²/(K_ii + K_jj − 2K_ij)``;
+   the set is all points). Without a bias a step is the Adatron's, ``y_i α_i ← clip(y_i α_i + v_i/K_ii)``,
+   of the point with the largest gain ``v_i²/K_ii``. With one it moves a pair, so that yᵀα stays: the point
+   i that may rise with the largest v, and the j that may fall with the largest gain
+   ``(v_i − v_j)²/(K_ii + K_jj − 2K_ij)``;
 4. brings all outputs f up to date with the rows of the multipliers that moved.
 
 Bounds far above 1/K_ii are reached by many tiny steps. So they are first lowered, and raised tenfold
@@ -24,11 +24,11 @@ Steps 2 to 4 touch few rows of the kernel matrix, so most of it is never evaluat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from adatron.gram import PartialMatrix, distinct
+from adatron.gram import PartialMatrix
 from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause, empty_state_arrays, feasible_start, outputs_of
@@ -55,24 +55,19 @@ class GreedyState(NamedTuple):
 
 @dataclass(frozen=True)
 class GreedyAdatron:
-    """Greedy Kernel-Adatron on working sets.
+    """Greedy Kernel-Adatron on working sets."""
 
-    Parameters
-    ----------
-    size : int
-        Points in a working set; a problem of up to twice as many is one working set.
-    """
-
-    size: int = 1024
+    size: int = 1024  # points in a working set; a problem of up to twice as many is one working set
     needs: ClassVar[frozenset[str]] = frozenset({"entries"})
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> GreedyState:
         alpha, f = empty_state_arrays(problem, feasible_start(problem, alpha))
-        columns = problem.n_columns
-        member = np.zeros_like(alpha, order="F")
-        return GreedyState(
-            alpha, f, np.zeros(columns), member, _first_reach(problem, alpha), np.zeros(columns)
-        )
+        largest = (problem.upper * problem.diagonal[:, None]).max(axis=0)
+        sizes = np.array([_violation_of_zero(problem, column) for column in range(problem.n_columns)])
+        with_all = alpha.any(axis=0) | np.isinf(largest) | (sizes <= 0.0)  # a warm start or a hard margin
+        reach = np.where(with_all, 1.0, np.minimum(1.0, _FIRST_BOUND * sizes / largest))
+        bias, stalled = np.zeros(problem.n_columns), np.zeros(problem.n_columns)
+        return GreedyState(alpha, f, bias, np.zeros_like(alpha, order="F"), reach, stalled)
 
     def epoch(self, problem: DualProblem, state: GreedyState, pause: Pause) -> GreedyState:
         """One round of every column."""
@@ -95,10 +90,10 @@ class GreedyAdatron:
         if violation <= 0.0:
             state.stalled[column], state.bias[column] = 1.0, middle
             return
-        points, _ = distinct(gram)
+        points = gram.points
         whole = points.m <= 2 * self.size
         rows = np.arange(problem.m) if whole else working_set(self.size, rise, fall, member)
-        matrix = _whole_matrix(points) if whole else PartialMatrix.whole(gram.block(rows, rows))
+        matrix = points.partial() if whole else PartialMatrix.whole(gram.block(rows, rows))
         inner, moved = (v[rows] - middle).astype(matrix.K.dtype), alpha[rows]
         diagonal = problem.diagonal[rows].astype(matrix.K.dtype)
         take_steps, steps = pair_steps if has_bias else single_steps, 0
@@ -107,7 +102,7 @@ class GreedyAdatron:
             steps += take_steps(matrix, diagonal, inner, y[rows], moved, upper[rows], goal, _STEPS - steps)
             if not matrix.is_full or steps == _STEPS:
                 break
-            matrix = cast(Any, points).grow()
+            matrix = points.grow()
         step = y[rows] * (moved - alpha[rows])
         changed = step != 0.0
         if whole:
@@ -119,21 +114,6 @@ class GreedyAdatron:
         member[rows] = 1.0
         state.stalled[column] = float(state.reach[column] == 1.0 and not changed.any())
         state.bias[column] = _bias(y, p, upper, alpha, f, middle) if has_bias else 0.0
-
-
-def _whole_matrix(gram: Any) -> PartialMatrix:
-    """The kernel matrix of a working set that is all points."""
-    if hasattr(gram, "partial"):
-        return gram.partial
-    return PartialMatrix.whole(np.asarray(gram.block(slice(0, gram.m)), dtype=np.float64))
-
-
-def _first_reach(problem: DualProblem, alpha: np.ndarray) -> np.ndarray:
-    """The part of the bounds to begin with; all of them for a hard margin or a warm start."""
-    largest = (problem.upper * problem.diagonal[:, None]).max(axis=0)
-    sizes = np.array([_violation_of_zero(problem, column) for column in range(problem.n_columns)])
-    is_whole = alpha.any(axis=0) | np.isinf(largest) | (sizes <= 0.0)
-    return np.where(is_whole, 1.0, np.minimum(1.0, _FIRST_BOUND * sizes / largest))
 
 
 def _violation_of_zero(problem: DualProblem, column: int) -> float:

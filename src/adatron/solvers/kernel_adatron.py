@@ -7,7 +7,13 @@ One point at a time, in order, each seeing the latest α::
 ``η_i = 1/K_ii`` is the exact optimum of one variable; any ``0 < η_i K_ii < 2`` converges.
 Without a bias λ = 0. With one, λ is its estimate and the sweep also feels ``ω = Σ y_i α_i − r``
 through an augmented Lagrangian: it sees the bias ``λ + cω``, and λ ← λ + cω after each epoch.
-The document's own search for λ, a secant, is in `secant_adatron`; it can diverge, this does not.
+
+The paper's own search for λ, a secant over the epochs, is `SecantAdatron`::
+
+    λ⁰ = μ,  λ¹ = −μ,  λᵗ = λᵗ⁻¹ − ωᵗ⁻¹ (λᵗ⁻¹ − λᵗ⁻²) / (ωᵗ⁻¹ − ωᵗ⁻²)
+
+It can diverge (polynomial kernels of degree 4 and 6 on the sonar and Wisconsin data); `KernelAdatron` does
+not. A vanishing denominator, the trap the paper mentions, leaves λ where it is.
 """
 
 from __future__ import annotations
@@ -17,13 +23,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from adatron.gram import distinct
 from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause, empty_state_arrays, output_of, output_sweep
 
-__all__ = ["AdatronState", "KernelAdatron", "adatron_sweep", "learning_rates"]
-
+__all__ = ["AdatronState", "KernelAdatron", "SecantAdatron", "SecantState"]
 
 _EDGE = 1.95  # ηK_ii closer to 2 would circle for ever, so larger rates are reduced to this
 
@@ -38,19 +42,13 @@ class AdatronState(NamedTuple):
 
 @dataclass(frozen=True)
 class KernelAdatron:
-    """Kernel-Adatron with a bias that cannot diverge.
+    """Kernel-Adatron with a bias that cannot diverge."""
 
-    Parameters
-    ----------
-    learning_rate : float or "auto"
-        η; "auto" is 1/K_ii for each point.
-    """
-
-    learning_rate: float | str = "auto"
+    learning_rate: float | str = "auto"  # η; "auto" is 1/K_ii for each point
     needs: ClassVar[frozenset[str]] = frozenset()
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> AdatronState:
-        learning_rates(problem, self.learning_rate)  # an impossible rate is an error before any work
+        _rates(problem, self.learning_rate)  # an impossible rate is an error before any work
         alpha, f = empty_state_arrays(problem, alpha)
         columns = problem.n_columns
         first = 1.0 / problem.inverse_curvature.sum() if problem.has_bias else 0.0
@@ -58,12 +56,52 @@ class KernelAdatron:
 
     def epoch(self, problem: DualProblem, state: AdatronState, pause: Pause) -> AdatronState:
         """Visit every point once, then move the bias by what ω asks for."""
-        adatron_sweep(problem, state, self.learning_rate, pause)
+        _sweep(problem, state, self.learning_rate, pause)
         if problem.has_bias:
             _move_bias(
                 problem.y.T, problem.upper.T, problem.inverse_curvature, float(problem.equality or 0.0),
                 state.alpha.T, state.omega, state.bias, state.penalty,
             )  # fmt: skip
+        return state
+
+
+class SecantState(NamedTuple):
+    alpha: np.ndarray  # (m, B)
+    f: np.ndarray  # (m, B)
+    bias: np.ndarray  # (B,): λᵗ of the last sweep
+    omega: np.ndarray  # (B,): ωᵗ
+    penalty: np.ndarray  # (B,): always 0, the sweep is shared with `KernelAdatron`
+    bias_before: np.ndarray  # (B,): λᵗ⁻¹
+    omega_before: np.ndarray  # (B,): ωᵗ⁻¹
+    time: np.ndarray  # (B,): t of the next sweep
+
+
+@dataclass(frozen=True)
+class SecantAdatron:
+    """Kernel-Adatron with the paper's secant search for the bias."""
+
+    learning_rate: float | str = "auto"
+    mu: float = 0.1  # the first two values of λ are μ and −μ
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> SecantState:
+        start = KernelAdatron(self.learning_rate).init(problem, alpha)
+        zeros = np.zeros(problem.n_columns)
+        return SecantState(start.alpha, start.f, zeros, start.omega, *(zeros.copy() for _ in range(4)))
+
+    def epoch(self, problem: DualProblem, state: SecantState, pause: Pause) -> SecantState:
+        """Choose λᵗ, then visit every point once."""
+        if problem.has_bias:
+            rise = state.omega - state.omega_before
+            flat = np.abs(rise) <= 1e-12 * np.maximum(np.abs(state.omega), 1.0)
+            slope = (state.bias - state.bias_before) / np.where(flat, 1.0, rise)
+            secant = np.where(flat, state.bias, state.bias - state.omega * slope)
+            following = np.select([state.time == 0, state.time == 1], [self.mu, -self.mu], secant)
+            state.bias_before[:], state.omega_before[:] = state.bias, state.omega
+            state.bias[:] = following
+            state.time[:] += 1.0
+        _sweep(problem, state, self.learning_rate, pause)
+        state.omega[:] = problem.imbalance(state.alpha)
         return state
 
 
@@ -85,7 +123,7 @@ def _move_bias(y, upper, inverse, r, alpha, omega, bias, penalty):
         penalty[b] = 1.0 / free if free > 0.0 else 1.0 / everywhere
 
 
-def learning_rates(problem: DualProblem, learning_rate: float | str) -> np.ndarray:
+def _rates(problem: DualProblem, learning_rate: float | str) -> np.ndarray:
     """η_i of every point."""
     diagonal = problem.diagonal
     if isinstance(learning_rate, str):
@@ -99,28 +137,26 @@ def learning_rates(problem: DualProblem, learning_rate: float | str) -> np.ndarr
     return np.minimum(float(learning_rate), _EDGE / diagonal)
 
 
-def adatron_sweep(
-    problem: DualProblem, state: AdatronState, learning_rate: float | str, pause: Pause
+def _sweep(
+    problem: DualProblem, state: AdatronState | SecantState, learning_rate: float | str, pause: Pause
 ) -> None:
     """One pass over the points that updates α, f and ω in place."""
-    diagonal = problem.diagonal
-    rates = learning_rates(problem, learning_rate)
-    if hasattr(distinct(problem.gram)[0], "visit"):
+    rates = _rates(problem, learning_rate)
+    if problem.gram.is_elsewhere:
         pause()
         _visiting_sweep(problem, state, rates)
         return
     coefficients = problem.y * state.alpha
     for first, rows, outputs, factored in output_sweep(problem.gram, coefficients, state.f, pause):
         _adatron_tile(
-            first, rows, factored, problem.y.T, problem.p.T, problem.upper.T, diagonal, rates,
+            first, rows, factored, problem.y.T, problem.p.T, problem.upper.T, problem.diagonal, rates,
             state.alpha.T, outputs, state.bias, state.omega, state.penalty,
         )  # fmt: skip
 
 
-def _visiting_sweep(problem: DualProblem, state: AdatronState, rates: np.ndarray) -> None:
+def _visiting_sweep(problem: DualProblem, state: AdatronState | SecantState, rates: np.ndarray) -> None:
     """The same pass over a factor whose rows are elsewhere: ``w = Zᵀ(y∘α)`` and ω visit block after block."""
-    points: Any
-    points, copies = distinct(problem.gram)
+    points, copies = problem.gram.points, problem.gram.copies
     shape = (copies, points.m, problem.n_columns)
     alpha, y, p, upper = (a.reshape(shape) for a in (state.alpha, problem.y, problem.p, problem.upper))
     diagonal, etas = (a.reshape(copies, -1) for a in (problem.diagonal, rates))

@@ -12,13 +12,12 @@ change again: the start is positive, and a zero (say, of a warm start) that the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from adatron.gram import distinct
 from adatron.problems import DualProblem
-from adatron.solvers.base import Pause, positive_start, revive, sweep
+from adatron.solvers.base import Pause, positive_start, revive, scaled
 
 __all__ = ["M3", "M3State"]
 
@@ -39,52 +38,33 @@ class M3:
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> M3State:
         start = positive_start(problem, alpha)
-        a, c = split_products(problem, start, lambda: None)
+        a, c = _split_products(problem, start, lambda: None)
         return M3State(start, problem.y * (a - c), np.zeros(problem.n_columns), a, c)
 
     def epoch(self, problem: DualProblem, state: M3State, pause: Pause) -> M3State:
         """Update every multiplier once; one pass over the kernel matrix."""
-        p, upper = problem.p, problem.upper
+        p = problem.p
         root = np.sqrt(p * p + 4.0 * state.a * state.c)
         with np.errstate(divide="ignore", invalid="ignore"):
-            factor = np.where(
-                state.a > 0.0, (p + root) / (2.0 * state.a), np.inf
-            )  # no curvature: to the bound
-        alpha = np.minimum(_times(state.alpha, factor), upper)
+            # without curvature the step goes to the bound
+            factor = np.where(state.a > 0.0, (p + root) / (2.0 * state.a), np.inf)
+        alpha = np.minimum(scaled(state.alpha, factor), problem.upper)
         alpha = revive(problem, alpha, state.a - state.c)
-        a, c = split_products(problem, alpha, pause)
+        a, c = _split_products(problem, alpha, pause)
         for array, new in zip(state, (alpha, problem.y * (a - c), state.bias, a, c), strict=True):
             array[...] = new
         return state
 
 
-def _times(alpha: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """α · factor, where 0 · ∞ is 0 and ∞ stays within float64."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.where(alpha > 0.0, np.minimum(alpha * factor, 1e150), 0.0)
-
-
-def split_products(problem: DualProblem, alpha: np.ndarray, pause: Pause) -> tuple[np.ndarray, np.ndarray]:
+def _split_products(problem: DualProblem, alpha: np.ndarray, pause: Pause) -> tuple[np.ndarray, np.ndarray]:
     """``Q⁺α`` and ``Q⁻α``, tile by tile."""
     positive = problem.y > 0.0
-    points, copies = distinct(problem.gram)
+    points, copies = problem.gram.points, problem.gram.copies
     sides = np.hstack([np.where(positive, alpha, 0.0), np.where(positive, 0.0, alpha)])
     sides = sides.reshape(copies, points.m, -1, order="C").sum(axis=0)
-    above, below = _split(points, sides, problem.n_columns, pause)  # K⁺ and K⁻ times α of each side
+    above, below = points.split_matmul(sides, pause)  # K⁺ and K⁻ times α of each side
     up, down = np.hsplit(np.tile(above, (copies, 1)), 2)
     up_minus, down_minus = np.hsplit(np.tile(below, (copies, 1)), 2)
     a = np.where(positive, up + down_minus, down + up_minus)
     c = np.where(positive, down + up_minus, up + down_minus)
     return np.asfortranarray(a), np.asfortranarray(np.maximum(c, 0.0))
-
-
-def _split(points: Any, sides: np.ndarray, n_columns: int, pause: Pause) -> tuple[np.ndarray, np.ndarray]:
-    if hasattr(points, "split_matmul"):  # its rows are elsewhere
-        pause()
-        return points.split_matmul(sides)
-    above, below = np.empty_like(sides), np.empty_like(sides)
-    for first, block in sweep(points, n_columns, pause):
-        rows = slice(first, first + len(block))
-        above[rows] = np.maximum(block, 0.0) @ sides
-        below[rows] = above[rows] - block @ sides
-    return above, below

@@ -44,27 +44,21 @@ class MultiplicativeState(NamedTuple):
 
 @dataclass(frozen=True)
 class MultiplicativeUpdating:
-    """Multiplicative updating.
+    """Multiplicative updating."""
 
-    Parameters
-    ----------
-    learning_rate : float or "auto"
-        η; "auto" starts at the inverse of the largest K_ii and is halved as often as need be.
-    """
-
+    # η; "auto" starts at the inverse of the largest K_ii and is halved as often as needed
     learning_rate: float | str = "auto"
     needs: ClassVar[frozenset[str]] = frozenset()
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> MultiplicativeState:
-        start = np.asfortranarray(_start(problem) if alpha is None else _positive(problem, alpha))
+        start = _start(problem, alpha)
         f = np.asfortranarray(problem.gram.matmul(problem.y * start))
-        columns = problem.n_columns
-        automatic = isinstance(self.learning_rate, str)
-        rate = 1.0 / problem.diagonal.max() if automatic else float(self.learning_rate)
+        columns, rate = problem.n_columns, self.learning_rate
+        first_rate = 1.0 / problem.diagonal.max() if isinstance(rate, str) else float(rate)
         with np.errstate(divide="ignore"):
             logs = np.asfortranarray(np.log(start))
         return MultiplicativeState(
-            start, f, np.zeros(columns), logs, np.full(columns, rate),
+            start, f, np.zeros(columns), logs, np.full(columns, first_rate),
             _objective(problem, start, f), np.zeros(columns), np.zeros(columns),
         )  # fmt: skip
 
@@ -106,25 +100,20 @@ def _accept(state: MultiplicativeState, which: np.ndarray, *news: np.ndarray) ->
         array[..., which] = new[..., which]
 
 
-def _start(problem: DualProblem) -> np.ndarray:
-    """1/m₊ on the positive points, 1/m₋ on the negative: ``yᵀα = 0`` holds from the start.
+def _start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray:
+    """1/m₊ on the positive points, 1/m₋ on the negative, so that ``yᵀα = 0``; or a warm start.
 
-    One-class: in proportion to the bounds.
+    One-class: in proportion to the bounds. A warm start loses its zeros, which could never grow.
     """
+    upper, present = problem.upper, problem.upper > 0.0
+    if alpha is not None:
+        floor = 1e-6 * np.maximum(alpha.max(axis=0), 1e-300)
+        return np.asfortranarray(np.minimum(np.maximum(alpha, floor) * present, upper))
     if problem.equality:
-        return problem.equality * problem.upper / problem.upper.sum(axis=0)
-    present = problem.upper > 0.0
-    alpha = np.zeros_like(problem.y)
-    for sign in (1.0, -1.0):
-        side = present & (problem.y == sign)
-        alpha += side / np.maximum(side.sum(axis=0), 1)
-    return np.minimum(alpha, 0.5 * problem.upper)
-
-
-def _positive(problem: DualProblem, alpha: np.ndarray) -> np.ndarray:
-    """A warm start without zeros, from which nothing could return."""
-    floor = 1e-6 * np.maximum(alpha.max(axis=0), 1e-300)
-    return np.minimum(np.maximum(alpha, floor) * (problem.upper > 0.0), problem.upper)
+        return np.asfortranarray(problem.equality * upper / upper.sum(axis=0))
+    sides = [present & (problem.y == sign) for sign in (1.0, -1.0)]
+    above, below = (side / np.maximum(side.sum(axis=0), 1) for side in sides)
+    return np.asfortranarray(np.minimum(above + below, 0.5 * upper))
 
 
 def _objective(problem: DualProblem, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:

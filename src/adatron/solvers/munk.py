@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from adatron.problems import DualProblem
-from adatron.solvers.base import Pause, positive_start, revive
+from adatron.solvers.base import Pause, positive_start, revive, scaled
 
 __all__ = ["Munk", "MunkState"]
 
@@ -47,15 +47,11 @@ class Munk:
         positive = problem.y > 0.0
         for side, own, cross in ((positive, state.above, state.below), (~positive, state.below, state.above)):
             pause()
-            new = revive(problem, _half_step(problem, state.alpha, own, cross), own - cross, side)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                factor = np.where(own > 0.0, (cross + problem.p) / own, np.inf)  # no curvature: to the bound
+            stepped = np.minimum(scaled(state.alpha, factor), problem.upper)
+            new = revive(problem, stepped, own - cross, side)
             own[...] = problem.gram.matmul(np.where(side, new, 0.0))  # may fail: α is changed after it
             state.alpha[...] = np.where(side, new, state.alpha)
             state.f[...] = state.above - state.below
         return state
-
-
-def _half_step(problem: DualProblem, alpha: np.ndarray, own: np.ndarray, cross: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        factor = np.where(own > 0.0, (cross + problem.p) / own, np.inf)  # no curvature: to the bound
-        stepped = np.where(alpha > 0.0, np.minimum(alpha * factor, 1e150), 0.0)
-    return np.minimum(stepped, problem.upper)

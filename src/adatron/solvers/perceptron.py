@@ -38,11 +38,8 @@ class Perceptron:
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> PerceptronState:
         start, f = empty_state_arrays(problem, alpha)
-        columns = problem.n_columns
-        zeros = [np.zeros(columns) for _ in range(5)]
-        return PerceptronState(
-            start, f, zeros[0], zeros[1], zeros[2], np.zeros_like(start), zeros[3], zeros[4]
-        )
+        bias, mistakes, visits, bias_sum, ended = np.zeros((5, problem.n_columns))
+        return PerceptronState(start, f, bias, mistakes, visits, np.zeros_like(start), bias_sum, ended)
 
     def epoch(self, problem: DualProblem, state: PerceptronState, pause: Pause) -> PerceptronState:
         """Visit every point once; each sees the latest α."""

@@ -17,7 +17,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from adatron.gram.dense import symmetric_product
+from adatron.gram import symmetric_product
 from adatron.numerics.compiled import compiled, compiled_part
 from adatron.numerics.exponential import exponential
 from adatron.problems import DualProblem, measure_columns
@@ -64,18 +64,10 @@ class Journal(NamedTuple):
 
 @dataclass(frozen=True)
 class RhoSVM:
-    """ρ-SVM with an adaptive rate.
+    """ρ-SVM with an adaptive rate."""
 
-    Parameters
-    ----------
-    eps : float
-        Limit of ε below which the algorithm ends.
-    eps_init : float
-        First ε.
-    """
-
-    eps: float = 0.005
-    eps_init: float = 0.1
+    eps: float = 0.005  # limit of ε below which the algorithm ends
+    eps_init: float = 0.1  # first ε
     needs: ClassVar[frozenset[str]] = frozenset({"classification", "no bias", "hard margin"})
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> RhoState:

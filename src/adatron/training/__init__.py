@@ -1,13 +1,15 @@
 """The only epoch loop, the only certificate, the exact finish and the reasons for stopping.
 
+A `Run` has a problem, a solver and a rule; `rounds` advances runs until their rules have ended all columns.
+
 >>> import numpy as np
 >>> from adatron.gram import DenseGram
 >>> from adatron.problems import classification
 >>> from adatron.solvers import KernelAdatron
->>> from adatron.training import Run, rounds
+>>> from adatron.training import GapRule, Run, rounds
 >>> x = np.array([[-2.0], [-1.0], [1.0], [2.0]])
 >>> problem = classification(DenseGram(x @ x.T), np.sign(x), np.full(4, np.inf), bias=True)
->>> run = Run(problem, KernelAdatron(), tol=1e-6, max_iter=1000)
+>>> run = Run(problem, KernelAdatron(), GapRule(1e-6), max_iter=1000)
 >>> for records in rounds([run]):
 ...     pass
 >>> solution = run.solutions[0]
@@ -15,36 +17,30 @@
 converged [0.  0.5 0.5 0. ] 0.0
 """
 
-from adatron.training.certificate import Certificate, certify, is_single
-from adatron.training.coupled import CoupledRun, certify_coupled
-from adatron.training.coupled_finish import exact_coupled_finish
+import adatron.training.crammer_singer  # noqa: F401  (registers what is special about that problem)
+from adatron.training.certificate import Certificate, certify
 from adatron.training.finish import exact_finish
-from adatron.training.loop import rounds
-from adatron.training.own_rule import OwnRuleRun
-from adatron.training.records import HISTORY_FIELDS, EpochRecord, History
-from adatron.training.run import Run
-from adatron.training.saved import restore_run, saved_run
-from adatron.training.solution import DualSolution
+from adatron.training.records import HISTORY_FIELDS, DualSolution, EpochRecord, History, Status, measure
+from adatron.training.rule import GapRule, OwnRule, Rule
+from adatron.training.run import Run, rounds
 from adatron.training.squared_hinge import nearest_penalty
-from adatron.training.status import Status
+from adatron.training.stages import StageRule
 
 __all__ = [
     "HISTORY_FIELDS",
     "Certificate",
-    "CoupledRun",
     "DualSolution",
     "EpochRecord",
+    "GapRule",
     "History",
-    "OwnRuleRun",
+    "OwnRule",
+    "Rule",
     "Run",
+    "StageRule",
     "Status",
     "certify",
-    "certify_coupled",
-    "exact_coupled_finish",
     "exact_finish",
-    "is_single",
+    "measure",
     "nearest_penalty",
-    "restore_run",
     "rounds",
-    "saved_run",
 ]

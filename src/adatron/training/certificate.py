@@ -19,11 +19,12 @@ this much, in the denominator of the gap.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-from adatron.gram import GramOperator, cancel_twins, distinct
+from adatron.gram import REGIME, Regime
 from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
 
@@ -34,7 +35,6 @@ __all__ = [
     "estimated_gap",
     "hard_margin",
     "is_as_good_as_hard",
-    "is_single",
     "make_feasible",
     "measure_gap",
     "precise_sum",
@@ -46,7 +46,6 @@ _DIGITS = 8.0 * np.finfo(float).eps  # error of a float64 kernel value, relative
 _NO_MATTER = 1e-9  # part of a gap that need not be allowed for
 FAR = 1e6  # offset of the kernel from which on its lost digits are allowed for
 _AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
-_ALL_IN_DOUBLE = 5_000  # points up to which a certificate rests on float64 kernel values alone
 _BALANCED = 1e-14
 _VANISHING = 1e-8  # part of r² max K_ii below which the objective of a one-class problem counts as 0
 _NEGLIGIBLE = 1e-8  # multipliers below this part of the largest are dropped before certifying
@@ -74,8 +73,13 @@ class Certificate:
         return max(self.gap, (self.primal - self.dual) / size) if is_scaled else self.gap
 
 
+@singledispatch
 def certify(
-    problem: DualProblem, column: int, alpha: np.ndarray, outputs: np.ndarray | None = None
+    problem: Any,
+    column: int,
+    alpha: np.ndarray,
+    outputs: np.ndarray | None = None,
+    regime: Regime = REGIME,
 ) -> Certificate:
     """Make α feasible, recompute its outputs from the kernel and measure the gap.
 
@@ -83,13 +87,24 @@ def certify(
     that belong to α save a pass over all: a sample is recomputed in float64, and what that finds is added
     to the gap.
     """
+    raise TypeError(f"no certificate for {type(problem).__name__}")
+
+
+@certify.register(DualProblem)
+def _(
+    problem: DualProblem,
+    column: int,
+    alpha: np.ndarray,
+    outputs: np.ndarray | None = None,
+    regime: Regime = REGIME,
+) -> Certificate:
     y, upper = problem.y[:, column], problem.upper[:, column]
     alpha = np.asarray(alpha, dtype=np.float64)
-    feasible = make_feasible(cancel_twins(problem.gram, alpha), y, upper, problem.equality)
-    if is_single(problem.gram) and distinct(problem.gram)[0].m <= _ALL_IN_DOUBLE:
-        gram: Any = problem.gram
+    feasible = make_feasible(problem.gram.cancel_twins(alpha), y, upper, problem.equality)
+    gram = problem.gram
+    if gram.is_single and gram.points.m <= regime.all_in_double:
         return measure_gap(problem, column, feasible, gram.exact_outputs(np.arange(gram.m), y * feasible))
-    if not is_single(problem.gram):
+    if not gram.is_single:
         f = problem.gram.matmul((y * feasible)[:, None])[:, 0]
         return _allow_for_lost_digits(problem, column, measure_gap(problem, column, feasible, f))
     if outputs is None:
@@ -97,11 +112,6 @@ def certify(
     else:
         f = outputs + problem.gram.matmul((y * (feasible - alpha))[:, None])[:, 0]
     return _allow_for_rounding(problem, column, measure_gap(problem, column, feasible, f))
-
-
-def is_single(gram: GramOperator) -> bool:
-    """Whether an operator's kernel values are float32."""
-    return bool(getattr(gram, "is_single", False))
 
 
 def _allow_for_lost_digits(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
@@ -143,10 +153,9 @@ def _cost_of_errors(
 
 def _allow_for_rounding(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
     """Enlarge a gap from float32 kernel values by what a float64 spot check finds them to cost."""
-    gram: Any = problem.gram
     y = problem.y[:, column]
     sample = np.unique(np.linspace(0, problem.m - 1, max(100, problem.m // 100)).astype(int))
-    errors = np.abs(gram.exact_outputs(sample, y * certificate.alpha) - certificate.f[sample])
+    errors = np.abs(problem.gram.exact_outputs(sample, y * certificate.alpha) - certificate.f[sample])
     rounding = _cost_of_errors(problem, column, certificate, float(errors.mean()), float(errors.max()))
     return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
 

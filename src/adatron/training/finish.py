@@ -9,13 +9,13 @@ so the sets cannot cycle (a primal active-set method).
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs  # the wrappers around them cost more than small solves
 
-from adatron.gram import cancel_twins
 from adatron.problems import DualProblem
 from adatron.solvers import Pause
 from adatron.training.certificate import best_bias
@@ -29,10 +29,16 @@ _RIDGE = 1e-11  # keeps factorisations of singular systems (equal rows) bounded;
 _FREED_AT_ONCE = 16
 
 
+@singledispatch
 def exact_finish(
-    problem: DualProblem, column: int, alpha: np.ndarray, pause: Pause = lambda: None
+    problem: Any, column: int, alpha: np.ndarray, pause: Pause = lambda: None
 ) -> np.ndarray | None:
     """The optimal α of one problem, or None when it was not reached within a bounded effort."""
+    raise TypeError(f"no exact finish for {type(problem).__name__}")
+
+
+@exact_finish.register(DualProblem)
+def _(problem: DualProblem, column: int, alpha: np.ndarray, pause: Pause = lambda: None) -> np.ndarray | None:
     return reach_the_optimum(_Finish(problem, column, alpha), pause)
 
 
@@ -56,7 +62,7 @@ class _Finish:
     def __init__(self, problem: DualProblem, column: int, alpha: np.ndarray) -> None:
         self.gram, self.has_bias, self.r = problem.gram, problem.has_bias, problem.equality or 0.0
         self.y, self.p, self.upper = (a[:, column] for a in (problem.y, problem.p, problem.upper))
-        self.alpha = cancel_twins(problem.gram, np.clip(alpha, 0.0, self.upper))
+        self.alpha = problem.gram.cancel_twins(np.clip(alpha, 0.0, self.upper))
         self.root_diagonal = np.sqrt(problem.diagonal)
         self.bias, self.progress = 0.0, True
         self.exact_f, self.of_alpha = np.zeros(problem.m), np.zeros(problem.m)

@@ -1,20 +1,72 @@
-"""What is known after each epoch, and the history that is kept of it."""
+"""What is known of a problem: after each epoch, on the way, at the end, and why it ended."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from enum import StrEnum
+from functools import cached_property, singledispatch
+from typing import Any
 
 import numpy as np
 
 from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem, measure_columns
-from adatron.solvers import State
 
-__all__ = ["HISTORY_FIELDS", "EpochRecord", "History", "measure"]
+__all__ = ["HISTORY_FIELDS", "DualSolution", "EpochRecord", "History", "Status", "measure"]
 
 HISTORY_FIELDS = ("epoch", "seconds", "objective", "margin", "bias", "violation")
+
+
+class Status(StrEnum):
+    """The reason a fit ended; ``sentence`` says it in words.
+
+    Examples
+    --------
+    >>> from adatron.training import Status
+    >>> print(Status.MAX_ITER, "—", Status.MAX_ITER.sentence)
+    max_iter — max_iter epochs were not enough
+    >>> Status.CONVERGED == "converged"
+    True
+    """
+
+    CONVERGED = "converged", "the stopping rule was met"
+    MAX_ITER = "max_iter", "max_iter epochs were not enough"
+    TIME_LIMIT = "time_limit", "time_limit was reached"
+    STOPPED = "stopped", "a callback or the user stopped the fit"
+    DIVERGED = "diverged", "the iteration diverged"
+    NOT_SEPARABLE = "not_separable", "the classes cannot be separated with this kernel"
+    INDEFINITE_KERNEL = (
+        "indefinite_kernel",
+        "the kernel is not positive semi-definite, so no duality gap can tell how good the model is",
+    )
+    PRECISION_LIMIT = "precision_limit", "tol is below what float64 arithmetic can certify on this problem"
+
+    sentence: str
+
+    def __new__(cls, value: str, sentence: str) -> Status:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.sentence = sentence
+        return member
+
+
+@dataclass(frozen=True)
+class DualSolution:
+    """The answer to one column of a `DualProblem`, certified."""
+
+    alpha: np.ndarray
+    bias: float
+    status: Status
+    n_iter: int
+    gap: float
+    seconds: float
+    bias_interval: tuple[float, float]
+    margin_interval: tuple[float, float]
+    plain_gap: float  # relative to the larger of both objectives, also where they all but vanish
+    finished_exactly: bool = False  # by the exact finish, not by an iterate of the solver
+    advice: str = ""  # the solver's own, when it diverged
+    trace: list[tuple[float, ...]] = field(repr=False, default_factory=list)
 
 
 @dataclass
@@ -77,21 +129,27 @@ class History:
     def __init__(self, limit: int = 2_000) -> None:
         self.limit = limit
         self.rows: list[tuple[float, ...]] = []
-        self._growth = 1.0 + 10.0 / limit
+        self.growth = 1.0 + 10.0 / limit
 
     def add(self, row: tuple[float, ...]) -> None:
         """Add the row of the newest epoch, which stands first in it."""
-        if len(self.rows) > self.limit // 2 and self.rows[-1][0] < self._growth * self.rows[-2][0]:
+        if len(self.rows) > self.limit // 2 and self.rows[-1][0] < self.growth * self.rows[-2][0]:
             self.rows.pop()  # it was there as the newest only
         if len(self.rows) >= self.limit:
             half = self.limit // 2
             self.rows = self.rows[:half] + self.rows[half + 1 :: 2]
-            self._growth = 1.0 + 2.0 * (self._growth - 1.0)
+            self.growth = 1.0 + 2.0 * (self.growth - 1.0)
         self.rows.append(row)
 
 
-def measure(problem: DualProblem, state: State) -> np.ndarray:
+@singledispatch
+def measure(problem: Any, state: Any) -> np.ndarray:
     """Objective, margin and violation of every column, shape (B, 3)."""
+    raise TypeError(f"no measures of {type(problem).__name__}")
+
+
+@measure.register(DualProblem)
+def _(problem: DualProblem, state: Any) -> np.ndarray:
     result = np.empty((problem.n_columns, 3))
     y, p, upper = problem.y.T, problem.p.T, problem.upper.T
     with np.errstate(over="ignore", invalid="ignore"):  # what diverges is recorded, then recognised

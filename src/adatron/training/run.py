@@ -1,124 +1,173 @@
-"""One problem under way: its epochs, its records and its solutions."""
+"""One problem under way, and the only epoch loop.
+
+`rounds` advances several runs in turn, one epoch each, until all have ended; so whenever it is left
+(a limit, a callback, Ctrl-C) every problem has had its share and the model is usable. Only when the
+kernel matrices of all runs would take too much memory at once does it take them group by group.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import fields
+from threading import Event
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from adatron.problems import DualProblem
-from adatron.solvers import Pause, Solver, take_columns
-from adatron.training.certificate import Certificate
-from adatron.training.judging import Judged
-from adatron.training.records import EpochRecord, measure
-from adatron.training.solution import DualSolution
-from adatron.training.status import Status
+from adatron.solvers import MultiplicativeUpdating, Pause, Solver, take_columns
+from adatron.training.certificate import Certificate, certify
+from adatron.training.records import HISTORY_FIELDS, DualSolution, EpochRecord, History, Status
+from adatron.training.rule import Rule
 
-__all__ = ["Run"]
+__all__ = ["Run", "rounds"]
 
-_EAGER_AT = (10, 100, 1_000, 10_000)  # epochs at which an eager run tries it whatever the gap
+_FLAGS = frozenset({"diverged", "ended", "stalled"})
 _LIMITS = (Status.MAX_ITER, Status.TIME_LIMIT, Status.STOPPED)
-_REFRESH_EVERY = 1_000  # epochs after which f is recomputed, so that rounding cannot pile up
 
 
-class Run(Judged):
-    """One `DualProblem` on its way to its solutions.
+class Run:
+    """A problem on its way to its solutions: it has a solver, and a rule that says when to stop.
 
     Parameters
     ----------
-    problem : DualProblem
+    problem : DualProblem or CrammerSingerProblem
     solver : Solver
-    tol : float
-        Relative duality gap at which a column has converged.
+    rule : Rule
     max_iter : int
         Epochs at most.
     alpha : array of shape (m, B), optional
         Warm start.
-    indefinite : bool
-        Whether the kernel is known not to be positive semi-definite.
-    eager : bool
-        Whether the exact finish is also tried early, before the gap is small.
     first : int
         Number of the first column among all problems of the fit.
-    aim : float
-        Part of `tol` that is aimed at; where a limit comes first, `tol` will do.
-    may_give_up : bool
-        Whether a column may end early when `max_iter` epochs would not suffice at the rate of its last ones.
-    """
 
-    one_blas_thread_up_to = 3_000  # points: several threads would mostly wait for one another
-    is_watched = True  # somebody looks at every epoch; otherwise a run may take several at once
+    Attributes
+    ----------
+    epoch : int
+    state : NamedTuple
+        The solver's, of the columns that are still live.
+    live : array of int
+        These columns.
+    live_problem : DualProblem
+        Their problems.
+    solutions : list of DualSolution or None
+        Of every column that has ended.
+    flags : frozenset of str
+        What the solver's state says of its columns: "diverged", "ended", "stalled".
+    is_watched : bool
+        Whether somebody looks at every epoch; otherwise several may be taken at once.
+    """
 
     def __init__(
         self,
-        problem: DualProblem,
+        problem: Any,
         solver: Solver,
+        rule: Rule,
         *,
-        tol: float,
         max_iter: int,
         alpha: np.ndarray | None = None,
-        indefinite: bool = False,
-        eager: bool = False,
         first: int = 0,
-        aim: float = 1.0,
-        may_give_up: bool = False,
     ) -> None:
-        self.first, self.began = first, monotonic()
-        super().__init__(problem, solver, tol, max_iter, alpha, indefinite, aim, may_give_up)
-        self._eager_at = list(_EAGER_AT) if eager and not hasattr(problem.gram, "keep") else []
+        self.problem, self.solver, self.rule = problem, solver, rule
+        self.max_iter, self.first, self.began = max_iter, first, monotonic()
+        self.epoch, self.is_watched = 0, True
+        self.live_problem: DualProblem = problem
+        self.live = np.arange(problem.n_columns)
+        self.traces = [History() for _ in range(problem.n_columns)]
         self.solutions: list[DualSolution | None] = [None] * problem.n_columns
+        self.last: dict[int, Any] = {}  # states of columns that have ended
+        self.pause: Pause = lambda: None
         self._next_check = 1
-        self.left_at: tuple[np.ndarray, Any] | None = None  # columns and state when a limit ended them
+        self.state: Any = solver.init(problem, alpha)
+        self.flags = _FLAGS & frozenset(self.state._fields)
+        rule.begin(self)
 
     def advance(self, pause: Pause) -> list[EpochRecord]:
-        """One epoch of every live column; columns that have ended leave."""
-        self.state = self.solver.epoch(self._live_problem, self.state, pause)
-        self.epoch += 1
-        if self.epoch % _REFRESH_EVERY == 0:
-            self.state.f[:] = self._outputs()
-        records = self._record(self._measure()[None])
-        self._check_if_due(records, pause)
+        """One epoch of every live column, or several; columns that have ended leave."""
+        self.pause = pause
+        measures = self.rule.advance(self, pause)
+        self.epoch += len(measures)
+        records = self._record(measures)
+        is_flagged = any(getattr(self.state, name).any() for name in self.flags)
+        if self.epoch >= min(self._next_check, self.max_iter) or is_flagged:
+            staying = np.ones(len(self.live), dtype=bool)
+            for place, column in enumerate(self.live.tolist()):
+                verdict = self.rule.judge(self, place, column, records[place].violation)
+                if verdict is not None:
+                    self._close(place, column, *verdict)
+                    staying[place] = False
+            self._leave(staying)
+            self._next_check = self.rule.next_check(self)
         return records
 
-    def _check_if_due(self, records: list[EpochRecord], pause: Pause) -> None:
-        if (
-            self.epoch >= min(self._next_check, self.max_iter)
-            or self._flagged("diverged")
-            or self._flagged("ended")
-            or self._flagged("stalled")
-        ):
-            self._pause = pause
-            self._check(records)
-            wait = 1 if self._is_greedy else max(1, self.epoch // 10)
-            self._next_check = min([self.epoch + wait, *self._eager_at[:1]])
+    def is_flagged(self, name: str, place: int) -> bool:
+        """Whether the solver itself says that a column has diverged, ended or stalled."""
+        return name in self.flags and bool(getattr(self.state, name)[place])
 
-    def _measure(self) -> np.ndarray:
-        """Objective, margin and violation of every live column."""
-        return measure(self._live_problem, self.state)
+    def iterate(self, place: int) -> tuple[np.ndarray, np.ndarray]:
+        """α and f of one live column."""
+        return self.state.alpha[..., place], self.state.f[..., place]
 
     def end(self, status: Status) -> None:
         """End the live columns as they are."""
         for place, column in enumerate(self.live.tolist()):
-            if self.solutions[column] is None:
-                certificate = self._certify(column, *self._iterate(place))
-                self._close(column, self._status_at(status, certificate), certificate)
-        self._remember_limited()
+            if self.solutions[column] is None:  # it may have ended just before Ctrl-C
+                certificate = self._certificate(place, column)
+                self._close(place, column, self.rule.at_a_limit(status, certificate), certificate)
         self._leave(np.zeros(len(self.live), dtype=bool))
-
-    def _status_at(self, status: Status, certificate: Certificate) -> Status:
-        """A limit that comes when the gap is small enough already is no failure."""
-        met = status is Status.TIME_LIMIT and not self.indefinite and certificate.gap <= self.allowed
-        return Status.CONVERGED if met else status
 
     def snapshot(self) -> list[DualSolution]:
         """The solutions so far, certified where they stand."""
         current = list(self.solutions)
         for place, column in enumerate(self.live.tolist()):
             if current[column] is None:
-                certificate = self._certify(column, *self._iterate(place))
-                current[column] = self._solution(column, Status.STOPPED, certificate)
+                current[column] = self._solution(column, Status.STOPPED, self._certificate(place, column))
         return [solution for solution in current if solution is not None]
+
+    def column_state(self, column: int) -> Any:
+        """The state of one column, ended or not."""
+        if column in self.last:
+            return self.last[column]
+        return take_columns(self.state, np.flatnonzero(self.live == column))
+
+    def saved(self) -> dict[str, Any]:
+        """All that changes in a run, as nested plain values and arrays.
+
+        Columns that a limit has ended count as under way: another limit may let them go on.
+        """
+        state, live = self.state, self.live
+        limited = [c for c, own in enumerate(self.solutions) if own is not None and own.status in _LIMITS]
+        if limited:
+            live = np.array(sorted({*live.tolist(), *limited}))
+            parts = [self.column_state(column) for column in live.tolist()]
+            state = type(state)(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
+        ended = {c: own for c, own in self.last.items() if c not in live}
+        return {
+            "epoch": self.epoch, "seconds": monotonic() - self.began, "next_check": self._next_check,
+            "live": live, "state": state._asdict(), "last": {c: own._asdict() for c, own in ended.items()},
+            "traces": [_plain(trace) for trace in self.traces],
+            "solutions": [_plain(own) if c not in live else None for c, own in enumerate(self.solutions)],
+            "rule": {name: _plain(value) for name, value in self.rule.saved(self).items()},
+        }  # fmt: skip
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on where another run of the same problem, solver and settings was saved."""
+        if saved["state"].keys() != self.state._asdict().keys():
+            raise ValueError("the saved run has another state than this one: it belongs to another solver")
+        if len(saved["state"]["alpha"]) != len(self.state.alpha):
+            raise ValueError("the saved run has another number of rows")
+        kind = type(self.state)
+        self.epoch, self.began = saved["epoch"], monotonic() - saved["seconds"]
+        self._next_check, self.live = saved["next_check"], saved["live"]
+        self.state = kind(**{name: np.asfortranarray(array) for name, array in saved["state"].items()})
+        self.last = {column: kind(**own) for column, own in saved["last"].items()}
+        self.traces = [_object(trace) for trace in saved["traces"]]
+        self.solutions = [_object(solution) for solution in saved["solutions"]]
+        self.rule.restore(self, {name: _object(value) for name, value in saved["rule"].items()})
+        is_whole = len(self.live) in (0, self.problem.n_columns)
+        self.live_problem = self.problem if is_whole else self.problem.columns(self.live)
 
     def _record(self, values: np.ndarray) -> list[EpochRecord]:
         """Note the last epochs, of which `values` (n, B, 3) were measured; the records of the last one."""
@@ -141,36 +190,29 @@ class Run(Judged):
         """Gap and number of support vectors of one problem of the fit, ended or not."""
         column = problem - self.first
         solution = self.solutions[column]
-        if solution is not None:
-            return solution.gap, _n_support(solution.alpha)
-        alpha = self._iterate(int(np.flatnonzero(self.live == column)[0]))[0]
-        return self._certify(column, alpha).gap, _n_support(alpha)
+        if solution is None:
+            place = int(np.flatnonzero(self.live == column)[0])
+            alpha = self.iterate(place)[0]
+            gap = certify(self.problem, column, alpha, None, self.rule.regime).gap
+        else:
+            gap, alpha = solution.gap, solution.alpha
+        return gap, int(np.count_nonzero(alpha.reshape(len(alpha), -1).any(axis=1)))
 
-    def _check(self, records: list[EpochRecord]) -> None:
-        if self._eager_at and self.epoch >= self._eager_at[0]:
-            self._eager_at.pop(0)
-            self._finish_below[:] = np.inf
-        staying = np.ones(len(self.live), dtype=bool)
-        for place, column in enumerate(self.live.tolist()):
-            verdict = self._judge(place, column, records[place].violation)
-            if verdict is not None:
-                self._close(column, *verdict)
-                staying[place] = False
-        if not staying.all():
-            self._remember_limited()
-            self._leave(staying)
+    def _certificate(self, place: int, column: int) -> Certificate:
+        return certify(self.problem, column, *self.iterate(place), self.rule.regime)
 
-    def _remember_limited(self) -> None:
-        """Keep the state of columns that a limit has ended, should the fit be taken up again."""
-        ended = [self.solutions[column] for column in self.live.tolist()]
-        limited = np.array([own is not None and own.status in _LIMITS for own in ended], dtype=bool)
-        if limited.any():
-            self.left_at = self.live[limited], take_columns(self.state, limited)
-
-    def _close(self, column: int, status: Status, certificate: Certificate) -> None:
+    def _close(self, place: int, column: int, status: Status, certificate: Certificate) -> None:
         self.solutions[column] = self._solution(column, status, certificate)
+        if self.rule.keeps_states or status in _LIMITS:  # a fit that a limit has ended may be taken up again
+            self.last[column] = take_columns(self.state, np.array([place]))
 
     def _solution(self, column: int, status: Status, certificate: Certificate) -> DualSolution:
+        trace = self.traces[column].rows
+        advice = self.rule.advice(self, column, status)
+        if status in (Status.DIVERGED, Status.INDEFINITE_KERNEL):  # may have overflowed
+            trace = [tuple(np.nan_to_num(row).tolist()) for row in trace]
+        if status is Status.DIVERGED and isinstance(self.solver, MultiplicativeUpdating):
+            advice = self.solver.advice(self.problem, column, certificate.alpha)
         return DualSolution(
             certificate.alpha,
             certificate.bias,
@@ -181,37 +223,110 @@ class Run(Judged):
             certificate.bias_interval,
             certificate.margin_interval,
             certificate.plain_gap,
-            self._finished[column] is certificate,
-            self._advice(column, certificate, status),
-            self._trace(column, status),
+            self.rule.is_finished(column, certificate),
+            advice,
+            trace,
         )
 
-    def _trace(self, column: int, status: Status) -> list[tuple[float, ...]]:
-        rows = self.traces[column].rows
-        if status in (Status.DIVERGED, Status.INDEFINITE_KERNEL):  # may have overflowed
-            return [tuple(np.nan_to_num(row).tolist()) for row in rows]
-        return rows
-
-    def _advice(self, column: int, certificate: Certificate, status: Status) -> str:
-        if status is Status.MAX_ITER and self.needed[column] > self.max_iter > self.epoch:
-            return (
-                f"at the rate of its last epochs it would need {self.needed[column]:.1e} of them: use "
-                "solver='auto', scale X, or set max_iter to go on"
-            )
-        if status is not Status.DIVERGED:
-            return ""
-        advice = getattr(self.solver, "advice", None)
-        return "" if advice is None else advice(self.problem, column, certificate.alpha)
-
     def _leave(self, staying: np.ndarray) -> None:
+        if staying.all():
+            return
         if staying.any():
-            self._live_problem = self._live_problem.columns(staying)
+            self.live_problem = self.live_problem.columns(staying)
             self.state = take_columns(self.state, staying)
         self.live = self.live[staying]
         if not len(self.live):
-            getattr(self.problem.gram, "release", lambda: None)()
+            self.problem.gram.release()
 
 
-def _n_support(alpha: np.ndarray) -> int:
-    """Points with any multiplier other than 0."""
-    return int(np.count_nonzero(alpha.reshape(len(alpha), -1).any(axis=1)))
+class _TimeUp(Exception):
+    """Raised by ``pause`` in the middle of an epoch when the time limit has passed."""
+
+
+def rounds(
+    runs: list[Run], *, time_limit: float | None = None, n_threads: int = 1
+) -> Iterator[list[EpochRecord]]:
+    """Advance all runs by one epoch at a time, and give the records of each round.
+
+    Parameters
+    ----------
+    runs : list of Run
+    time_limit : float, optional
+        Seconds, counted from now.
+    n_threads : int
+        Runs advanced at the same time.
+    """
+    deadline = np.inf if time_limit is None else monotonic() + time_limit
+    left = Event()
+
+    def pause() -> None:
+        if left.is_set() or monotonic() >= deadline:
+            raise _TimeUp
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        while waiting := [run for run in runs if len(run.live)]:
+            live = _group(waiting)
+            try:
+                yield _advance_all(live, pause, pool if n_threads > 1 else None)
+            except _TimeUp:
+                for run in waiting:
+                    run.end(Status.TIME_LIMIT)
+            except BaseException:
+                left.set()  # threads still in an epoch end it at their next pause
+                raise
+
+
+def _group(runs: list[Run]) -> list[Run]:
+    """The first runs whose matrices are held together: all of them if they are small."""
+    if len(runs) == 1:
+        return runs
+    costs = np.cumsum([run.problem.gram.cost for run in runs])
+    return runs[: max(1, int(np.searchsorted(costs, runs[0].rule.regime.held_at_once, side="right")))]
+
+
+def _advance_all(runs: list[Run], pause: Pause, pool: ThreadPoolExecutor | None) -> list[EpochRecord]:
+    if pool is None or len(runs) == 1:
+        parts = [run.advance(pause) for run in runs]
+    else:
+        tasks = [pool.submit(run.advance, pause) for run in runs]
+        wait(tasks)
+        parts = [task.result() for task in tasks]
+    return [record for part in parts for record in part]
+
+
+def _plain(value: Any) -> Any:
+    """Certificates, solutions and histories as dictionaries that say what they are."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, History):
+        rows = np.array(value.rows, dtype=float).reshape(len(value.rows), len(HISTORY_FIELDS))
+        return {"": "History", "limit": value.limit, "growth": value.growth, "rows": rows}
+    if isinstance(value, DualSolution):
+        trace = np.array(value.trace, dtype=float).reshape(len(value.trace), len(HISTORY_FIELDS))
+        named = {f.name: getattr(value, f.name) for f in fields(value)}
+        return {"": "DualSolution", **named, "status": value.status.name, "trace": trace}
+    if isinstance(value, Certificate):
+        return {"": "Certificate"} | {f.name: getattr(value, f.name) for f in fields(value)}
+    return value
+
+
+def _object(value: Any) -> Any:
+    """The inverse of `_plain`."""
+    if isinstance(value, list):
+        return [_object(item) for item in value]
+    if not isinstance(value, dict) or "" not in value:
+        return value
+    kind, content = value[""], {key: item for key, item in value.items() if key != ""}
+    if kind == "History":
+        history = History(content["limit"])
+        history.rows, history.growth = _rows(content["rows"]), content["growth"]
+        return history
+    if kind == "DualSolution":
+        content |= {"status": Status[content["status"]], "trace": _rows(content["trace"])}
+        return DualSolution(**content)
+    return Certificate(**content)
+
+
+def _rows(values: np.ndarray) -> list[tuple[float, ...]]:
+    """Rows of a trace; the first entry is the epoch."""
+    return [(int(row[0]), *row[1:]) for row in values.tolist()]

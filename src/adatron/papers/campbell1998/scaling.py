@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import linregress
 
 from adatron.display.figures import COLOURS, PUBLISHED, add_legend, new_figure
-from adatron.gram import choose_operator
+from adatron.gram import choose_gram
 from adatron.kernels import Gaussian
 from adatron.numerics.threads import one_blas_thread
 from adatron.papers.campbell1998.repeated import mean_and_error, plain_ticks
@@ -32,7 +32,7 @@ _MARGIN, _BIAS_CHANGE = 1e-3, 1e-5
 
 def epochs_to_rule(X: Any, y: Any, task: Task) -> int | None:
     """Epochs of Kernel-Adatron until the document's rule holds; None if it never does."""
-    gram = choose_operator(Gaussian.of_width(task.sigma), X, "auto").gram
+    gram = choose_gram(Gaussian.of_width(task.sigma), X).gram
     problem = classification(gram, y.astype(float), np.full(len(y), task.C), bias=task.has_bias)
     solver = SecantAdatron(mu=task.mu)
     state = solver.init(problem)

@@ -1,0 +1,197 @@
+"""What an estimator trains on, checked once: rows, classes or targets, weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.class_weight import compute_class_weight
+
+from adatron.estimators.expansion import is_far
+from adatron.estimators.inputs import check_labels, check_sample_weight, check_targets, check_training_X
+from adatron.estimators.kernel_choice import check_precomputed, is_precomputed
+from adatron.gram import REGIME, Regime, by_rows, kept_rows, row_bytes
+
+__all__ = [
+    "TrainingSet",
+    "classification_set",
+    "distinct_rows",
+    "row_sums",
+    "weighted_set",
+]
+
+_ROUNDING = 1e-13
+_MODERATE = 20  # powers of two up to which weights are left as they are
+
+
+def _nothing() -> np.ndarray:
+    return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Rows that take part in a fit: finite, and of positive weight.
+
+    It is made once for each fit and handed on; nobody behind it checks again.
+    """
+
+    X: Any  # array, CSR matrix, objects, rows on a cluster, or a kernel matrix
+    rows: np.ndarray  # of the user's X
+    weights: np.ndarray  # sample weight times class weight
+    sample_weight: np.ndarray  # as the user gave it
+    shape: tuple[int, ...]  # of the user's X
+    codes: np.ndarray = field(default_factory=_nothing)  # index of the class of each row
+    classes: np.ndarray = field(default_factory=_nothing)
+    class_weight: np.ndarray = field(default_factory=_nothing)
+    targets: np.ndarray = field(default_factory=_nothing)
+    weight_scale: float = 1.0  # by which weights were multiplied
+    origin: np.ndarray | None = None  # what was subtracted from the rows before training
+    given: Any = None  # the rows before that
+
+    @property
+    def m(self) -> int:
+        return len(self.rows)
+
+    @property
+    def unmoved(self) -> Any:
+        """The rows as the user gave them."""
+        return self.X if self.origin is None else self.given
+
+    def some(self, places: np.ndarray, X: Any = None) -> TrainingSet:
+        """Some of the rows, in the order given, where they are unless `X` has them."""
+        parts = {"rows": self.rows, "weights": self.weights, "sample_weight": self.sample_weight}
+        parts |= {"codes": self.codes} if len(self.codes) else {}
+        parts |= {"targets": self.targets} if len(self.targets) else {}
+        chosen = {name: values[places] for name, values in parts.items()}
+        return replace(self, X=kept_rows(self.X, places) if X is None else X, **chosen)
+
+    def with_moderate_weights(self) -> TrainingSet:
+        """Weights of extreme size brought near 1 by a power of two, which rounds nothing."""
+        exponent = int(np.frexp(self.weights.max())[1])
+        if abs(exponent) <= _MODERATE:
+            return self
+        tiny = np.finfo(float).tiny
+        weights, given = (
+            np.maximum(np.ldexp(w, -exponent), tiny) for w in (self.weights, self.sample_weight)
+        )
+        scale = float(np.ldexp(1.0, -exponent))
+        return replace(self, weights=weights, sample_weight=given, weight_scale=scale)
+
+    def merged(self, kept: np.ndarray, place: np.ndarray) -> TrainingSet:
+        """The rows `kept` with the summed weights of those that have the same place as they."""
+        if len(kept) == len(place):
+            return self
+        weights, given = (np.bincount(place, weights=w) for w in (self.weights, self.sample_weight))
+        return replace(self.some(kept), weights=weights, sample_weight=given)
+
+    def centred_if_far(self) -> TrainingSet:
+        """Rows moved to the origin where products of them would lose digits.
+
+        With a bias the linear kernel does not care where the origin is, but its values do: those of rows at
+        a distance of 1e7 have no digit left after the sum over multipliers that add up to zero.
+        """
+        if not isinstance(self.X, np.ndarray):
+            return self
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre = self.X.mean(axis=0)
+        if not np.isfinite(centre).all() or not is_far(centre, self.X):
+            return self
+        moved = self.X - centre
+        if np.abs(moved).max() <= _ROUNDING * np.abs(centre).max():  # all rows are equal
+            return self
+        return replace(self, X=moved, origin=centre, given=self.X)
+
+
+def classification_set(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+    """Check everything that the `fit` of a classifier is given."""
+    X = check_training_X(estimator, X)
+    classes, codes = check_labels(X, y)
+    if len(classes) < 2:
+        name = type(estimator).__name__
+        raise ValueError(f"{name} needs at least two classes, y has only 1 class: {classes.tolist()[0]!r}")
+    given = check_sample_weight(sample_weight, X.shape[0])
+    class_weight = _check_class_weight(getattr(estimator, "class_weight", None), classes, codes, given)
+    weights = given * class_weight[codes]
+    rows = np.flatnonzero(weights > 0.0)
+    missing = classes[np.bincount(codes[rows], minlength=len(classes)) == 0].tolist()
+    if missing:
+        raise ValueError(f"every row of the classes {missing!r} has zero weight; each class needs some rows")
+    return TrainingSet(
+        _taking_part(estimator, X, rows), rows, weights[rows], given[rows], tuple(X.shape), codes[rows],
+        classes, class_weight,
+    )  # fmt: skip
+
+
+def weighted_set(estimator: Any, X: Any, y: Any, sample_weight: Any, *, has_targets: bool) -> TrainingSet:
+    """Check everything that the `fit` of a regression, or without targets, is given."""
+    X = check_training_X(estimator, X)
+    targets = check_targets(X, y) if has_targets else None
+    weights = check_sample_weight(sample_weight, X.shape[0])
+    rows = np.flatnonzero(weights > 0.0)
+    data = TrainingSet(_taking_part(estimator, X, rows), rows, weights[rows], weights[rows], tuple(X.shape))
+    return data if targets is None else replace(data, targets=targets[rows])
+
+
+def _taking_part(estimator: Any, X: Any, rows: np.ndarray) -> Any:
+    """The rows of X, or of both sides of a kernel matrix."""
+    if is_precomputed(estimator.kernel):
+        return check_precomputed(X)[np.ix_(rows, rows)]
+    return kept_rows(X, rows)
+
+
+def _check_class_weight(
+    class_weight: Any, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, dict):
+        for label, weight in class_weight.items():
+            if label not in classes:
+                raise ValueError(f"class_weight names class {label!r}, but y has only {classes.tolist()!r}")
+            if not isinstance(weight, Real) or not 0.0 <= float(weight) < np.inf:
+                raise ValueError(f"class_weight must be finite and >= 0, got {weight!r} for class {label!r}")
+    elif not (isinstance(class_weight, str) and class_weight == "balanced"):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}")
+    if class_weight == "balanced" and not weights.any():
+        weights = np.ones_like(weights)  # the check for vanished classes says what is wrong
+    moderate = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # sums of huge ones overflow
+    with np.errstate(divide="ignore"):
+        found = compute_class_weight(class_weight, classes=classes, y=classes[codes], sample_weight=moderate)
+    return np.where(np.isfinite(found), found, 1.0)  # a class without weight is named afterwards
+
+
+def distinct_rows(data: TrainingSet, regime: Regime = REGIME) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the distinct (row, class), and for every row its place among them.
+
+    Only rows whose class and weighted sum another row has too can be equal: only these are compared.
+    """
+    owner = np.arange(data.m)
+    if data.m <= regime.merge_up_to:
+        sums = row_sums(data.X)
+        order = np.lexsort((sums, data.codes))
+        same = (np.diff(sums[order]) == 0.0) & (np.diff(data.codes[order]) == 0)
+        member = np.zeros(data.m, dtype=bool)
+        member[order[1:][same]] = member[order[:-1][same]] = True
+        suspects = np.flatnonzero(member)
+        first: dict[tuple[int, bytes], int] = {}
+        codes, rows = data.codes[suspects].tolist(), data.X[suspects]
+        owner[suspects] = [
+            first.setdefault((code, row_bytes(rows, k)), i)
+            for k, (i, code) in enumerate(zip(suspects.tolist(), codes, strict=True))
+        ]
+    return np.unique(owner, return_inverse=True)
+
+
+def row_sums(X: Any) -> np.ndarray:
+    """A random weighted sum of each row: equal for equal rows, and hardly ever for others."""
+    return by_rows(_row_sums, X)
+
+
+def _row_sums(X: Any) -> np.ndarray:
+    weights = np.random.default_rng(0).normal(size=X.shape[1])
+    if sparse.issparse(X):
+        return np.asarray(X @ weights)
+    return np.einsum("ij,j->i", X, weights)  # not by BLAS, whose sums depend on the place of a row

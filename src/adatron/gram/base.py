@@ -1,0 +1,230 @@
+"""What a kernel matrix is to everything else: one abstract class with declared capabilities.
+
+Four methods are required; all others have defaults that are right for a matrix whose entries can be read.
+Solvers and rules look at the capabilities, never at the class.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from adatron.numerics.compiled import compiled_part
+from adatron.numerics.exponential import exponential
+
+__all__ = ["Gram", "GramView", "PartialMatrix", "Rows", "row_of"]
+
+Rows: TypeAlias = "slice | np.ndarray"
+_FUNCTIONS = ("identity", "exp", "power", "tanh")
+_VALUES_AT_ONCE = 10_000_000
+
+
+class Gram(ABC):
+    """A symmetric m × m kernel matrix that need not exist in memory.
+
+    Attributes
+    ----------
+    m : int
+    has_entries : bool
+        Whether entries are those of the kernel; False for a low-rank approximation.
+    is_single : bool
+        Whether kernel values are float32; `exact` and `exact_outputs` then have float64 ones.
+    evaluates_rows : bool
+        Whether most rows are never evaluated, so that solvers should ask for few.
+    has_own_threads : bool
+        Whether kernel values are evaluated on threads of its own, beside which BLAS should use one.
+    is_elsewhere : bool
+        Whether rows are on the workers of a cluster.
+    is_whole : bool
+        Whether all entries are in memory, so that products with the whole matrix are cheap.
+    factor : array of shape (m, r) or None
+        Z, if ``K = Z Zᵀ`` is known by one in memory.
+    lower_half : array of shape (m, m) or None
+        Values on and below the diagonal, if compiled code may multiply by them.
+    cost : int
+        Bytes that are held at most beyond what the caller has given.
+    landmarks, landmark_rows, projection : array
+        Of a low-rank approximation: places and rows that it rests on, ``z(x) = k(x, landmark_rows) @
+        projection``. Empty otherwise.
+    trace_error : float
+        Of a low-rank approximation, relative to the trace.
+    points, copies : Gram, int
+        The matrix of the distinct points, and how often each of them stands in this one.
+    """
+
+    m: int
+    has_entries: bool = True
+    is_single: bool = False
+    evaluates_rows: bool = False
+    has_own_threads: bool = False
+    is_elsewhere: bool = False
+    is_whole: bool = False
+    factor: np.ndarray | None = None
+    lower_half: np.ndarray | None = None
+    cost: int = 0
+    landmarks: np.ndarray = np.empty(0, dtype=np.int64)
+    landmark_rows: np.ndarray = np.empty((0, 0))
+    projection: np.ndarray = np.empty((0, 0))
+    trace_error: float = 0.0
+    copies: int = 1
+
+    @property
+    def points(self) -> Gram:
+        return self
+
+    @abstractmethod
+    def diagonal(self) -> np.ndarray:
+        """``K_ii`` of every point, shape (m,)."""
+
+    @abstractmethod
+    def matmul(self, V: np.ndarray) -> np.ndarray:
+        """``K V`` for `V` of shape (m, B)."""
+
+    @abstractmethod
+    def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
+        """``K[rows][:, cols]`` (all columns by default); read-only for the caller."""
+
+    @abstractmethod
+    def restrict(self, rows: np.ndarray) -> Gram:
+        """The matrix of some of the points."""
+
+    def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
+        """``f += Σ weights_k K[rows_k]``."""
+        f += weights @ self.block(rows)
+
+    def exact(self) -> Gram:
+        """The same matrix with float64 kernel values; what this one keeps may be forgotten."""
+        return self
+
+    def exact_outputs(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """``K[rows] @ weights`` with float64 kernel values."""
+        return self.block(rows) @ weights
+
+    def release(self) -> None:
+        """Forget what can be evaluated again; by default there is nothing."""
+        return
+
+    def partial(self) -> PartialMatrix:
+        """The matrix for compiled code, which may evaluate rows by itself."""
+        return PartialMatrix.whole(np.asarray(self.block(slice(0, self.m)), dtype=np.float64))
+
+    def grow(self, room: int = 0) -> PartialMatrix:
+        """The partial matrix with room for more rows."""
+        return self.partial()
+
+    def weights_of(self, V: np.ndarray) -> np.ndarray:
+        """What stands for the expansions with coefficients V: ``Zᵀ V`` for a low-rank matrix, else V."""
+        return V
+
+    def outputs_of(self, W: np.ndarray) -> np.ndarray:
+        """Outputs of all points from what `weights_of` gives."""
+        return self.matmul(W)
+
+    def visit(self, function: Callable, V: np.ndarray, passes: list, rest: tuple) -> tuple:
+        """Let ``w = Zᵀ V`` visit the rows of a factor that is elsewhere."""
+        raise NotImplementedError(f"{type(self).__name__} has its rows here")
+
+    def split_matmul(self, V: np.ndarray, pause: Callable[[], None]) -> tuple[np.ndarray, np.ndarray]:
+        """``K⁺ V`` and ``K⁻ V``, the positive and the negative entries of K apart."""
+        above, below = np.empty_like(V), np.empty_like(V)
+        step = max(1, 2 * _VALUES_AT_ONCE // (self.m * V.shape[1]))
+        for first in range(0, self.m, step):
+            pause()
+            rows = slice(first, min(first + step, self.m))
+            block = self.block(rows)
+            above[rows] = np.maximum(block, 0.0) @ V
+            below[rows] = above[rows] - block @ V
+        return above, below
+
+    def is_nonnegative(self) -> bool:
+        """Whether no entry is negative."""
+        step = max(1, _VALUES_AT_ONCE // self.m)
+        return all(self.block(slice(i, i + step)).min() >= 0.0 for i in range(0, self.m, step))
+
+    def cancel_twins(self, alpha: np.ndarray) -> np.ndarray:
+        """α without what a point and its twin have in common, where points stand twice."""
+        return alpha
+
+
+class GramView(Gram):
+    """Some of the points of a matrix; rows come from, and stay in, its cache."""
+
+    def __init__(self, parent: Gram, rows: np.ndarray) -> None:
+        self.parent, self.rows, self.m = parent, rows, len(rows)
+        self.has_entries, self.has_own_threads = parent.has_entries, parent.has_own_threads
+
+    def diagonal(self) -> np.ndarray:
+        return self.parent.diagonal()[self.rows]
+
+    def matmul(self, V: np.ndarray) -> np.ndarray:
+        """From the rows that belong to non-zero entries: K is symmetric, its columns are rows."""
+        result, used = np.zeros((self.m, V.shape[1])), np.flatnonzero(np.any(V != 0.0, axis=1))
+        for start in range(0, len(used), 256):
+            rows = used[start : start + 256]
+            result += self.block(rows).T @ V[rows]
+        return result
+
+    def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
+        return self.parent.block(self.rows[rows], self.rows if cols is None else self.rows[cols])
+
+    def restrict(self, rows: np.ndarray) -> GramView:
+        return GramView(self.parent, self.rows[rows])
+
+
+class PartialMatrix(NamedTuple):
+    """A square matrix of which compiled code evaluates missing rows itself: plain arrays and numbers.
+
+    ``K_ij = function(scale ⟨x_i, x_j⟩ + o_i + o_j + constant)``
+    """
+
+    K: np.ndarray  # (room, n): rows in the order of their evaluation
+    place: np.ndarray  # (n,): where in K a row is, −1 if nowhere
+    filled: np.ndarray  # (1,): how many are there
+    columns: np.ndarray  # (d, n): the points as columns
+    offsets: np.ndarray  # (n,): o
+    function: int  # place in `_FUNCTIONS`
+    numbers: np.ndarray  # scale, constant, exponent
+
+    @property
+    def is_full(self) -> bool:
+        """Whether two more rows would have no room."""
+        return len(self.K) < len(self.place) and int(self.filled[0]) + 2 > len(self.K)
+
+    @classmethod
+    def whole(cls, K: np.ndarray) -> PartialMatrix:
+        """A matrix whose rows are all there."""
+        n, nothing = len(K), np.empty((0, 0), dtype=K.dtype)
+        return cls(K, np.arange(n), np.array([n]), nothing, np.empty(0, dtype=K.dtype), 0, np.zeros(3))
+
+    @staticmethod
+    def function_number(name: str) -> int:
+        return _FUNCTIONS.index(name)
+
+
+@compiled_part
+def row_of(i, matrix):
+    """Row i of a `PartialMatrix`, evaluated first if need be; there must be room."""
+    if matrix.place[i] < 0:
+        row = matrix.K[matrix.filled[0]]
+        offsets, columns, numbers = matrix.offsets, matrix.columns, matrix.numbers
+        for j in range(len(row)):
+            row[j] = offsets[i] + offsets[j] + numbers[1]
+        for k in range(columns.shape[0]):
+            weight, column = numbers[0] * columns[k, i], columns[k]
+            for j in range(len(row)):
+                row[j] += weight * column[j]
+        if matrix.function == 1:
+            for j in range(len(row)):
+                row[j] = exponential(row[j])
+        elif matrix.function == 2:
+            for j in range(len(row)):
+                row[j] = row[j] ** numbers[2]
+        elif matrix.function == 3:
+            for j in range(len(row)):
+                row[j] = np.tanh(row[j])
+        matrix.place[i] = matrix.filled[0]
+        matrix.filled[0] += 1
+    return matrix.K[matrix.place[i]]

@@ -1,0 +1,62 @@
+"""One table of the sizes at which the library changes its way of working, each with its reason.
+
+The table is passed as a value: estimators have it as ``_regime``, and a test that wants to see how many rows
+are treated gives an estimator another table instead of many rows. Sizes of tiles and chunks, which change
+nothing but speed, stay where they are used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["REGIME", "Regime"]
+
+MB, GB = 2**20, 2**30
+
+
+@dataclass(frozen=True)
+class Regime:
+    """Thresholds on rows, features and bytes.
+
+    Beside each stands why it is there; where a benchmark has set it, which one.
+    """
+
+    # --- how a kernel matrix is held (benchmarks/fit_speed.py) ---
+    lazy_up_to: int = 2_000  # rows: a working set is all points, and the whole matrix may come to exist
+    single_from: int = 2_000  # rows above which float32 rows save half of the memory traffic
+    precise_up_to: int = 1_000  # rows up to which whole matrices are float64: float32 would gain nothing
+    whole_up_to: int = 5_792  # rows (256 MB): larger matrices are filled by rows, so limits are seen in time
+    auto_bytes: int = 3 * GB  # of kernel values for cache_size="auto": beyond, more rows kept hardly help
+    narrow_features: int = 384  # up to which evaluating a row again costs no more than fresh memory for it
+    narrow_bytes: int = 256 * MB  # kept of such rows: enough for those that are used again and again
+    linear_features: float = 0.25  # per row, up to which products with X cost less than with the matrix
+    # --- low rank (benchmarks/scale.py) ---
+    many_rows: int = 100_000  # above, a factor is float32, and rows are read block by block
+    most_columns: int = 2_000  # of a factor that only a tolerance would end: its cost grows with the square
+    rows_to_whiten: int = 20  # times the rank: so many rows tell second moments well enough
+    # --- training (benchmarks/fit_speed.py, exact_speed.py) ---
+    finish_up_to: int = 1_000  # multipliers up to which the exact finish is tried although the gap will do
+    all_in_double: int = 5_000  # rows up to which certificates rest on float64 kernel values alone
+    one_blas_thread_up_to: int = 3_000  # rows: several threads would mostly wait for one another
+    held_at_once: int = 256 * MB  # of kernel matrices of many problems that are trained in turn
+    merge_up_to: int = 200_000  # rows: beyond, looking for equal rows costs more than it is likely to save
+    # --- ensembles (benchmarks/ensemble_speed.py) ---
+    stage_blas_thread_up_to: int = 1_000  # rows: their time is that of products, little happens in between
+    # --- AutoSVC (benchmarks/tuned_model.py, scale.py) ---
+    few: int = 3_000  # rows up to which the search is done on all of them
+    many: int = 12_000  # rows up to which it uses the whole kernel matrix
+    large: int = 50_000  # rows above which the width is looked for on a sample, and all are trained once
+    most: int = 500_000  # rows trained on one machine: hundreds for each landmark
+    samples: tuple[int, int] = (3_000, 50_000)  # rows that the width is looked for on
+    exact_from: int = 1_000  # rows above which held-out errors tell an exact SVM from one that stops early
+    exact_from_for_text: int = 100  # the same for text, whose best kernels are all but linear
+    ranks: tuple[int, int, int] = (200, 512, 1_000)  # least worth it, of large factors, of others
+    large_factor: int = 2 * GB  # bytes of a factor above which its rank is the smaller one
+    # --- AutoSVR (benchmarks/svr_speed.py) ---
+    regression_sample: int = 1_000  # rows of the search: its paths in C take m³
+    # --- clustering (benchmarks/clustering.py) ---
+    cluster_path_rows: int = 1_500  # that a choice of σ and ν rests on: it takes a hundred balls
+    all_edges_up_to: int = 300  # rows: the tests of all pairs of more would take longer than the ball
+
+
+REGIME = Regime()

@@ -1,0 +1,344 @@
+"""The stopping rule: whether a column of a run has ended, and with what.
+
+A `Run` has one. `GapRule` ends a column by its duality gap, recomputed by the certificate; `OwnRule` by the
+algorithm's own rule, for those that are not meant to reach the optimum of the dual.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adatron.gram import REGIME, Regime
+from adatron.solvers import Pause
+from adatron.training.certificate import FAR, Certificate, certify, estimated_gap
+from adatron.training.finish import exact_finish
+from adatron.training.records import Status, measure
+
+if TYPE_CHECKING:
+    from adatron.training.run import Run
+
+__all__ = ["GapRule", "OwnRule", "Rule", "Verdict"]
+
+Verdict = tuple[Status, Certificate]
+
+_FINISH_FROM = 1e-3  # gap from which the exact finish is tried when tol is smaller
+_SINGLE_GAP = 1e-4  # gap down to which float32 kernel values are trusted
+_DIVERGED = 1e6  # violation, relative to that of the first epoch, from which there is no way back
+_LOOK_AT_DIGITS = 16  # epoch from which on, at powers of two, a fit may turn out to be below rounding
+_LAST_LOOK = 128  # epoch from which on a gap that hardly has fallen is proof enough of that
+_LEAST_TRY = 3_000  # epochs before a fit is given up
+_INDEFINITE_EPOCHS = 1_000  # no gap can end a fit with an indefinite kernel
+_EAGER_AT = (10, 100, 1_000, 10_000)  # epochs at which an eager rule tries the exact finish whatever the gap
+_REFRESH_EVERY = 1_000  # epochs after which f is recomputed, so that rounding cannot pile up
+
+
+class Rule:
+    """What a run asks: to advance, when to be judged, and the verdict."""
+
+    keeps_states = False  # whether a run keeps the states of columns that have ended
+
+    def __init__(self, *, indefinite: bool = False, regime: Regime = REGIME) -> None:
+        self.indefinite, self.regime = indefinite, regime
+        self.one_blas_thread_up_to = regime.one_blas_thread_up_to
+
+    def begin(self, run: Run) -> None:
+        """Set up what the rule remembers of the columns of a run."""
+
+    def advance(self, run: Run, pause: Pause) -> np.ndarray:
+        """One epoch, or several; objective, margin and violation of every live column, (n, B, 3)."""
+        run.state = run.solver.epoch(run.live_problem, run.state, pause)
+        if (run.epoch + 1) % _REFRESH_EVERY == 0:
+            run.state.f[:] = run.live_problem.outputs(run.state.alpha)
+        return measure(run.live_problem, run.state)[None]
+
+    def next_check(self, run: Run) -> int:
+        """The epoch at which columns are judged again."""
+        return run.epoch + max(1, run.epoch // 10)
+
+    def judge(self, run: Run, place: int, column: int, violation: float) -> Verdict | None:
+        """The verdict on a live column, None if it goes on."""
+        raise NotImplementedError
+
+    def at_a_limit(self, status: Status, certificate: Certificate) -> Status:
+        """The status of a column that a limit ends."""
+        return status
+
+    def is_finished(self, column: int, certificate: Certificate) -> bool:
+        """Whether a solution comes from the exact finish."""
+        return False
+
+    def advice(self, run: Run, column: int, status: Status) -> str:
+        """What to say of a column beyond its status."""
+        return ""
+
+    def saved(self, run: Run) -> dict[str, Any]:
+        """What the rule remembers."""
+        return {}
+
+    def restore(self, run: Run, saved: dict[str, Any]) -> None:
+        """Take up what `saved` gave."""
+
+
+class OwnRule(Rule):
+    """Ends a column when the solver says so."""
+
+    keeps_states = True
+
+    def judge(self, run: Run, place: int, column: int, violation: float) -> Verdict | None:
+        if run.is_flagged("ended", place):
+            status = Status.INDEFINITE_KERNEL if self.indefinite else Status.CONVERGED
+        elif run.epoch >= run.max_iter:
+            status = Status.MAX_ITER
+        else:
+            return None
+        return status, certify(run.problem, column, run.state.alpha[:, place], None, self.regime)
+
+
+class GapRule(Rule):
+    """Ends a column when its relative duality gap, recomputed from the kernel, is at most `tol`.
+
+    Parameters
+    ----------
+    tol : float
+    aim : float
+        Part of `tol` that is aimed at; where a limit comes first, `tol` will do.
+    indefinite : bool
+        Whether the kernel is known not to be positive semi-definite.
+    eager : bool
+        Whether the exact finish is also tried early, before the gap is small.
+    may_give_up : bool
+        Whether a column may end early when `max_iter` epochs would not suffice at the rate of its last ones.
+    regime : Regime
+    """
+
+    def __init__(
+        self,
+        tol: float,
+        *,
+        aim: float = 1.0,
+        indefinite: bool = False,
+        eager: bool = False,
+        may_give_up: bool = False,
+        regime: Regime = REGIME,
+    ) -> None:
+        super().__init__(indefinite=indefinite, regime=regime)
+        self.allowed, self.tol, self.eager, self.may_give_up = tol, aim * tol, eager, may_give_up
+
+    def begin(self, run: Run) -> None:
+        n, problem = run.problem.n_columns, run.problem
+        # Without p (one class) the free points lie on the boundary itself: every digit decides about them.
+        self._stops_at_tol = (
+            self.tol >= _SINGLE_GAP and problem.has_margin and problem.m > self.regime.finish_up_to
+        )
+        finish_from = self.tol if self._stops_at_tol else max(self.tol, _FINISH_FROM)
+        self._finish_below = np.full(n, finish_from)
+        self._separable = np.zeros(n, dtype=bool)
+        self._best: list[Certificate | None] = [None] * n
+        self._finished: list[Certificate | None] = [None] * n
+        self._gaps: list[list[tuple[int, float]]] = [[] for _ in range(n)]
+        self._needed = [0] * n  # epochs that a column was given up for
+        self._eager_at = list(_EAGER_AT) if self.eager and not problem.gram.evaluates_rows else []
+        self._is_greedy = "stalled" in run.flags  # few epochs, each worth a look
+
+    def next_check(self, run: Run) -> int:
+        wait = 1 if self._is_greedy else max(1, run.epoch // 10)
+        return min([run.epoch + wait, *self._eager_at[:1]])
+
+    def judge(self, run: Run, place: int, column: int, violation: float) -> Verdict | None:
+        if self._eager_at and run.epoch >= self._eager_at[0]:
+            self._eager_at.pop(0)
+            self._finish_below[:] = np.inf
+        alpha, f = run.iterate(place)
+        first = run.traces[column].rows[0][-1]
+        is_bounded = violation <= _DIVERGED * max(1.0, first) and np.isfinite(alpha).all()  # False for NaN
+        if run.is_flagged("diverged", place) or not is_bounded:
+            return self._judge_diverged(run, column, alpha)
+        is_near = self._is_near(run, place, column)
+        if is_near is False:
+            return self._judge_digits(run, column, alpha)
+        is_single = run.problem.gram.is_single
+        if is_near and not is_single and not self._stops_at_tol:
+            finished = self._finish(run, column, alpha)  # which is likely to have the last word
+            if finished is not None and finished.gap <= self.tol and self.tol >= np.finfo(float).eps:
+                return Status.CONVERGED, finished
+        certificate = self._certify(run, column, alpha, f)
+        if is_single:
+            return self._judge_single(run, place, certificate)
+        self._keep_best(column, certificate)
+        if self.indefinite:
+            ended = violation <= self.tol or run.epoch >= min(run.max_iter, _INDEFINITE_EPOCHS)
+            return (Status.INDEFINITE_KERNEL, certificate) if ended else None
+        verdict = self._judge_gap(run, column, certificate, alpha)
+        if verdict is None and certificate.margin_interval[1] < self.tol * _radius(run, column):
+            verdict = self._judge_margin(run, column, certificate, self._finish_if_hard(run, column, alpha))
+        if verdict is None and run.is_flagged("stalled", place):
+            self._finish_below[column] = np.inf  # steps no longer move anything; the finish may
+            verdict = self._judge_gap(run, column, certificate, alpha)
+            verdict = verdict or (Status.PRECISION_LIMIT, certificate)
+        if verdict is None and run.is_flagged("ended", place):
+            return Status.MAX_ITER, certificate  # the algorithm has no further step to make
+        if verdict is None and self._is_hopeless(run, column, certificate.gap):
+            return Status.MAX_ITER, certificate
+        if verdict is None and run.epoch >= run.max_iter:
+            best = certificate if certificate.alpha.any() else self._best[column] or certificate
+            return self._at_the_last_epoch(best), best
+        return verdict
+
+    def at_a_limit(self, status: Status, certificate: Certificate) -> Status:
+        """A time limit that comes when the gap is small enough already is no failure."""
+        met = status is Status.TIME_LIMIT and not self.indefinite and certificate.gap <= self.allowed
+        return Status.CONVERGED if met else status
+
+    def is_finished(self, column: int, certificate: Certificate) -> bool:
+        return self._finished[column] is certificate
+
+    def advice(self, run: Run, column: int, status: Status) -> str:
+        if status is Status.MAX_ITER and self._needed[column] > run.max_iter > run.epoch:
+            return (
+                f"at the rate of its last epochs it would need {self._needed[column]:.1e} of them: use "
+                "solver='auto', scale X, or set max_iter to go on"
+            )
+        return ""
+
+    def saved(self, run: Run) -> dict[str, Any]:
+        return {
+            "best": self._best, "finish_below": self._finish_below, "separable": self._separable,
+            "gaps": [np.array(gaps, dtype=float).reshape(-1, 2) for gaps in self._gaps],
+            "eager_at": list(self._eager_at), "is_exact": not run.problem.gram.is_single,
+        }  # fmt: skip
+
+    def restore(self, run: Run, saved: dict[str, Any]) -> None:
+        self._best, self._eager_at = list(saved["best"]), list(saved["eager_at"])
+        self._finish_below, self._separable = saved["finish_below"], saved["separable"]
+        self._gaps = [[(int(epoch), gap) for epoch, gap in gaps.tolist()] for gaps in saved["gaps"]]
+        if saved["is_exact"] and run.problem.gram.is_single:
+            run.problem = replace(run.problem, gram=run.problem.gram.exact())
+
+    def _certify(self, run: Run, column: int, alpha: np.ndarray, f: np.ndarray | None = None) -> Certificate:
+        return certify(run.problem, column, alpha, f, self.regime)
+
+    def _finish(self, run: Run, column: int, alpha: np.ndarray) -> Certificate | None:
+        found = exact_finish(run.problem, column, alpha, run.pause)
+        self._finished[column] = None if found is None else self._certify(run, column, found)
+        return self._finished[column]
+
+    def _judge_diverged(self, run: Run, column: int, alpha: np.ndarray) -> Verdict:
+        best = self._best[column] or self._certify(run, column, np.zeros_like(alpha))
+        if self.indefinite:
+            return Status.INDEFINITE_KERNEL, best
+        if self._is_greedy and run.problem.offset >= FAR:  # exact steps diverge by rounding alone
+            return Status.PRECISION_LIMIT, best
+        verdict = self._judge_margin(run, column, best, self._finish_if_hard(run, column, best.alpha))
+        return verdict if verdict and verdict[0] is Status.NOT_SEPARABLE else (Status.DIVERGED, best)
+
+    def _is_hopeless(self, run: Run, column: int, gap: float) -> bool:
+        """Whether a gap that goes on falling as it did since half as many epochs needs more than all.
+
+        That is a kind forecast: gaps of the published algorithms fall ever more slowly.
+        """
+        gaps = self._gaps[column]
+        gaps.append((run.epoch, gap))
+        is_hard = bool(np.isinf(run.problem.upper[:, column]).any())  # its gap is 1 until it separates
+        if not self.may_give_up or run.epoch < _LEAST_TRY or gap <= self.tol or is_hard:
+            return False
+        then, before = next(pair for pair in reversed(gaps) if pair[0] <= run.epoch // 2 or pair is gaps[0])
+        fall = np.log(before / gap) / max(run.epoch - then, 1) if gap < before else 0.0
+        needed = run.epoch + np.log(gap / self.tol) / max(fall, 1e-12)
+        self._needed[column] = int(min(needed, 1e12))
+        return bool(needed > run.max_iter)
+
+    def _judge_digits(self, run: Run, column: int, alpha: np.ndarray) -> Verdict | None:
+        """Now and then while the gap is large: whether float64 kernel values can tell anything at all."""
+        is_due = run.epoch >= _LOOK_AT_DIGITS and run.epoch & (run.epoch - 1) == 0
+        if not is_due or run.problem.gram.is_single or self.indefinite or run.problem.offset < FAR:
+            return None
+        certificate = self._certify(run, column, alpha)
+        is_lost = certificate.rounding >= 1.0 or (run.epoch >= _LAST_LOOK and certificate.gap >= 0.5)
+        return (Status.PRECISION_LIMIT, certificate) if is_lost else None
+
+    def _at_the_last_epoch(self, certificate: Certificate) -> Status:
+        """A fit that aims below tol, and is not there yet, has converged all the same."""
+        met = self.allowed > self.tol and certificate.gap <= self.allowed
+        return Status.CONVERGED if met else Status.MAX_ITER
+
+    def _is_near(self, run: Run, place: int, column: int) -> bool | None:
+        """Whether the solver's own outputs show a gap worth a certificate; None where only that can tell."""
+        ended = run.is_flagged("stalled", place) or run.epoch >= run.max_iter
+        if ended or not self._is_greedy or np.isinf(run.problem.upper[:, column]).any():
+            return None
+        is_single = run.problem.gram.is_single
+        goal = max(self.tol, _SINGLE_GAP) if is_single else self._finish_below[column]
+        return bool(estimated_gap(run.problem, column, *run.iterate(place)) <= goal)
+
+    def _judge_single(self, run: Run, place: int, certificate: Certificate) -> Verdict | None:
+        """A gap reached with float32 kernel values; if they are too coarse for tol, go on with float64."""
+        if certificate.gap <= self.tol:
+            return Status.CONVERGED, certificate
+        if run.epoch >= run.max_iter:
+            return self._at_the_last_epoch(certificate), certificate
+        if certificate.rounding <= 0.5 * self.tol >= _SINGLE_GAP and not run.is_flagged("stalled", place):
+            return None  # fine enough: a few more rounds
+        run.problem = replace(run.problem, gram=run.problem.gram.exact())
+        run.live_problem = run.problem.columns(run.live)
+        run.state.f[:] = run.live_problem.outputs(run.state.alpha)
+        return None
+
+    def _keep_best(self, column: int, certificate: Certificate) -> None:
+        best = self._best[column]
+        if best is None or (certificate.gap, -certificate.dual) < (best.gap, -best.dual):
+            self._best[column] = certificate
+
+    def _judge_gap(
+        self, run: Run, column: int, certificate: Certificate, alpha: np.ndarray
+    ) -> Verdict | None:
+        if self._stops_at_tol and certificate.gap <= self.tol:
+            return Status.CONVERGED, certificate
+        if certificate.gap > self._finish_below[column]:
+            return None
+        finished = self._finish(run, column, alpha)
+        best = finished if finished is not None and finished.gap <= certificate.gap + 1e-12 else certificate
+        if best.gap <= self.tol and self.tol >= np.finfo(float).eps:
+            return Status.CONVERGED, best
+        if finished is not None and finished.gap < min(1.0, _rounding(run, column, finished)):
+            return Status.PRECISION_LIMIT, best
+        if best.gap - best.rounding <= self.tol:  # all that is left is what rounding may hide
+            return Status.PRECISION_LIMIT, best
+        self._finish_below[column] = max(self.tol, min(certificate.gap / 10.0, _FINISH_FROM))
+        return None if finished is None else self._judge_margin(run, column, finished, finished)
+
+    def _judge_margin(
+        self, run: Run, column: int, certificate: Certificate, finished: Certificate | None
+    ) -> Verdict | None:
+        """Hard margin: one that must be smaller than tol, and that the finish does not find, is none."""
+        if not self._may_be_inseparable(run, column):
+            return None
+        if finished is None or finished.margin_interval[0] <= 0.0:
+            bounds = [c.margin_interval[1] for c in (certificate, finished) if c is not None]
+            is_none = min(bounds) < self.tol * _radius(run, column)
+            return (Status.NOT_SEPARABLE, certificate) if is_none else None
+        self._separable[column] = True
+        return (Status.CONVERGED, finished) if finished.gap <= self.tol else None
+
+    def _may_be_inseparable(self, run: Run, column: int) -> bool:
+        return not self._separable[column] and bool(np.isinf(run.problem.upper[:, column]).any())
+
+    def _finish_if_hard(self, run: Run, column: int, alpha: np.ndarray) -> Certificate | None:
+        return self._finish(run, column, alpha) if self._may_be_inseparable(run, column) else None
+
+
+def _rounding(run: Run, column: int, certificate: Certificate) -> float:
+    """A gap that rounding of the outputs alone may cause."""
+    roots = np.sqrt(run.problem.diagonal)
+    sizes = np.abs(certificate.alpha).reshape(len(roots), -1).sum(axis=1)
+    output_error = 1e-13 * float(roots.max()) * float(sizes @ roots)
+    upper = run.problem.upper[:, column]
+    weight = float(upper.sum()) if np.isfinite(upper).all() else float(sizes.sum())
+    return max(1e-9, weight * output_error / max(abs(certificate.dual), 1e-300))
+
+
+def _radius(run: Run, column: int) -> float:
+    """``max √K_ii`` over the points that take part."""
+    return float(np.sqrt(run.problem.diagonal[run.problem.upper[:, column] > 0.0].max()))
