@@ -109,7 +109,10 @@ def expansion_attributes(
 def landmark_attributes(
     plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray, constant: float = 0.0
 ) -> dict[str, Any]:
-    """The same for a low-rank kernel with the landmarks as support vectors: where all rows would be some."""
+    """Like `expansion_attributes`, with the landmarks of a low-rank kernel as support vectors.
+
+    For many rows, nearly all of which would be support vectors otherwise.
+    """
     data, gram = plan.data, plan.gram
     expanded = gram.projection @ gram.weights_of(coefficients)
     codes = data.codes[gram.landmarks]

@@ -72,12 +72,12 @@ def _solve(plan: FitPlan, runs: list[Run]) -> None:
 def _direct(plan: FitPlan, solution: DualSolution, folds: np.ndarray) -> Iterator[np.ndarray]:
     """Decisions of the rows of each fold by the coupled problem of all classes without them."""
     whole: Any = plan.runs[0]
+    tol, known = max(whole.rule.tol, _TOL), {"indefinite": whole.rule.indefinite, "regime": whole.rule.regime}
     for fold in range(int(folds.max()) + 1):
         held, rows = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         old = whole.problem
         problem = replace(old, gram=old.gram.restrict(rows), codes=old.codes[rows], upper=old.upper[rows])
-        rule = GapRule(max(whole.rule.tol, _TOL), indefinite=whole.rule.indefinite, eager=True)
-        start = solution.alpha[rows]
+        rule, start = GapRule(tol, eager=True, **known), solution.alpha[rows]
         run = Run(problem, whole.solver, rule, max_iter=whole.max_iter, alpha=start)
         _solve(plan, [run])
         of_classes = plan.layout.of_classes(run.snapshot()[0].alpha)

@@ -126,9 +126,10 @@ class SupportVectorMachine(KernelMachine):
         """The kernel, how its matrix is held, and whether it is indefinite."""
         kernel = kernel_from(self, X, weights)
         probe_callable(kernel, X)
-        choice = self._gram_for(kernel, X, copies, self._is_greedy and self.rank is None)
+        needs_few_rows = self._is_greedy and self.rank is None
+        choice = self._gram_for(kernel, X, copies, needs_few_rows)
         indefinite = inspect_gram(choice.gram, kernel)
-        if indefinite and choice.gram.evaluates_rows:  # all its rows will be swept
+        if indefinite and needs_few_rows and choice.gram.evaluates_rows:  # all its rows will be swept
             choice = self._gram_for(kernel, X, 1.0, needs_few_rows=False)
         return kernel, choice, indefinite
 
