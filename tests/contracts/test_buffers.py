@@ -9,8 +9,8 @@ from adatron import SVC
 from adatron.datasets import make_waveform
 from adatron.gram import RowGram
 from adatron.kernels import Gaussian
-from adatron.numerics import buffers
-from adatron.numerics.buffers import reused_buffer
+from adatron.numerics import memory as buffers
+from adatron.numerics.memory import reused_buffer
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adatron.gram import RowGram, expand
-from adatron.gram.expand import expand_among
+from adatron.gram.rows import _expand_among as expand_among
 from adatron.kernels import Gaussian, Laplacian, Linear, Polynomial
 from adatron.numerics.threads import one_blas_thread
 

@@ -14,13 +14,10 @@ Every matrix is a `Gram`: four methods, and capabilities that solvers ask for, s
 one they have. `Regime` has the sizes at which one takes the place of another.
 """
 
-from adatron.gram.base import Gram, PartialMatrix, Rows, row_of
+from adatron.gram.base import Gram, PartialMatrix, Rows, TwinGram, add_kept_rows, row_of
 from adatron.gram.choose import Choice, choose_gram, nystroem_gram
-from adatron.gram.dense import FEW_COLUMNS, DenseGram, symmetric_product
-from adatron.gram.distances import GaussianFamily
-from adatron.gram.expand import expand
+from adatron.gram.dense import FEW_COLUMNS, DenseGram, GaussianFamily, LazyGram, symmetric_product
 from adatron.gram.factors import low_rank_gram, pivoted_cholesky
-from adatron.gram.lazy import LazyGram
 from adatron.gram.low_rank import LowRankGram
 from adatron.gram.regime import REGIME, Regime
 from adatron.gram.row_source import (
@@ -36,8 +33,7 @@ from adatron.gram.row_source import (
     weighted_sum,
 )
 from adatron.gram.rows import RowGram
-from adatron.gram.tiles import whole_matrix
-from adatron.gram.twin import TwinGram
+from adatron.gram.tiles import expand, whole_matrix
 
 __all__ = [
     "FEW_COLUMNS",
@@ -53,6 +49,7 @@ __all__ = [
     "RowGram",
     "Rows",
     "TwinGram",
+    "add_kept_rows",
     "blockwise",
     "by_rows",
     "choose_gram",

@@ -12,10 +12,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from adatron.numerics.compiled import compiled_part
+from adatron.exceptions import KernelError
+from adatron.numerics.compiled import compiled, compiled_part
 from adatron.numerics.exponential import exponential
-
-__all__ = ["Gram", "GramView", "PartialMatrix", "Rows", "row_of"]
 
 Rows: TypeAlias = "slice | np.ndarray"
 _FUNCTIONS = ("identity", "exp", "power", "tanh")
@@ -23,56 +22,29 @@ _VALUES_AT_ONCE = 10_000_000
 
 
 class Gram(ABC):
-    """A symmetric m × m kernel matrix that need not exist in memory.
-
-    Attributes
-    ----------
-    m : int
-    has_entries : bool
-        Whether entries are those of the kernel; False for a low-rank approximation.
-    is_single : bool
-        Whether kernel values are float32; `exact` and `exact_outputs` then have float64 ones.
-    evaluates_rows : bool
-        Whether most rows are never evaluated, so that solvers should ask for few.
-    has_own_threads : bool
-        Whether kernel values are evaluated on threads of its own, beside which BLAS should use one.
-    is_elsewhere : bool
-        Whether rows are on the workers of a cluster.
-    is_whole : bool
-        Whether all entries are in memory, so that products with the whole matrix are cheap.
-    factor : array of shape (m, r) or None
-        Z, if ``K = Z Zᵀ`` is known by one in memory.
-    lower_half : array of shape (m, m) or None
-        Values on and below the diagonal, if compiled code may multiply by them.
-    cost : int
-        Bytes that are held at most beyond what the caller has given.
-    landmarks, landmark_rows, projection : array
-        Of a low-rank approximation: places and rows that it rests on, ``z(x) = k(x, landmark_rows) @
-        projection``. Empty otherwise.
-    trace_error : float
-        Of a low-rank approximation, relative to the trace.
-    points, copies : Gram, int
-        The matrix of the distinct points, and how often each of them stands in this one.
-    """
+    """A symmetric m × m kernel matrix that need not exist in memory."""
 
     m: int
-    has_entries: bool = True
-    is_single: bool = False
-    evaluates_rows: bool = False
-    has_own_threads: bool = False
-    is_elsewhere: bool = False
-    is_whole: bool = False
-    factor: np.ndarray | None = None
-    lower_half: np.ndarray | None = None
-    cost: int = 0
+    has_entries: bool = True  # entries are those of the kernel; not so for a low-rank approximation
+    is_single: bool = False  # kernel values are float32; `exact` and `exact_outputs` then have float64 ones
+    evaluates_rows: bool = False  # most rows are never evaluated, so solvers should ask for few
+    has_own_threads: bool = False  # evaluates kernel values on own threads, beside which BLAS should use one
+    is_elsewhere: bool = False  # rows are on the workers of a cluster
+    is_whole: bool = False  # all entries are in memory, so products with the whole matrix are cheap
+    factor: np.ndarray | None = None  # Z (m, r), if ``K = Z Zᵀ`` is known by one in memory
+    lower_half: np.ndarray | None = None  # values up to the diagonal, if compiled code may multiply by them
+    cost: int = 0  # bytes held at most beyond what the caller has given
+    # Of a low-rank approximation: places and rows of its landmarks, the projection P of
+    # ``z(x) = k(x, landmark_rows) P``, and the error relative to the trace.
     landmarks: np.ndarray = np.empty(0, dtype=np.int64)
     landmark_rows: np.ndarray = np.empty((0, 0))
     projection: np.ndarray = np.empty((0, 0))
     trace_error: float = 0.0
-    copies: int = 1
+    copies: int = 1  # how often each of the `points` stands in this matrix
 
     @property
     def points(self) -> Gram:
+        """The matrix of the distinct points."""
         return self
 
     @abstractmethod
@@ -174,6 +146,73 @@ class GramView(Gram):
         return GramView(self.parent, self.rows[rows])
 
 
+class TwinGram(Gram):
+    """The matrix ``[[K, K], [K, K]]`` of m points and their twins, of which only K exists.
+
+    These are the twin variables of regression. Rows are those of K, so a point and its twin share them in
+    the cache; products fold the two halves before they multiply.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.gram import DenseGram, TwinGram
+    >>> gram = TwinGram(DenseGram(np.array([[2.0, 1.0], [1.0, 3.0]])))
+    >>> gram.matmul(np.array([[1.0], [0.0], [0.0], [1.0]])).ravel()
+    array([3., 4., 3., 4.])
+    """
+
+    copies = 2
+
+    def __init__(self, points: Gram) -> None:
+        self._points, self.m = points, 2 * points.m
+        self.has_entries, self.is_single, self.cost = points.has_entries, points.is_single, points.cost
+        self.evaluates_rows, self.has_own_threads = points.evaluates_rows, points.has_own_threads
+        self.landmarks, self.is_elsewhere = points.landmarks, points.is_elsewhere
+
+    @property
+    def points(self) -> Gram:
+        return self._points
+
+    def diagonal(self) -> np.ndarray:
+        return np.tile(self.points.diagonal(), 2)
+
+    def matmul(self, V: np.ndarray) -> np.ndarray:
+        return np.tile(self.points.matmul(self._folded(V)), (2, 1))
+
+    def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
+        places = np.arange(self.m)[rows] % self.points.m
+        if cols is None:
+            return np.tile(self.points.block(places), (1, 2))
+        return self.points.block(places, places if cols is rows else cols % self.points.m)
+
+    def restrict(self, rows: np.ndarray) -> GramView:
+        return GramView(self, np.asarray(rows))
+
+    def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
+        places, which = np.unique(rows % self.points.m, return_inverse=True)
+        outputs = np.zeros(self.points.m)
+        self.points.add_rows(places, np.bincount(which, weights), outputs)
+        f.reshape(2, -1)[:] += outputs
+
+    def exact(self) -> TwinGram:
+        return TwinGram(self.points.exact())
+
+    def exact_outputs(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        places, which = np.unique(rows % self.points.m, return_inverse=True)
+        return self.points.exact_outputs(places, self._folded(weights))[which]
+
+    def release(self) -> None:
+        self.points.release()
+
+    def cancel_twins(self, alpha: np.ndarray) -> np.ndarray:
+        """The signs of a point and its twin are opposite, so w stays the same."""
+        pairs = alpha.reshape(2, -1)
+        return (pairs - pairs.min(axis=0)).ravel()
+
+    def _folded(self, values: np.ndarray) -> np.ndarray:
+        return values[: self.points.m] + values[self.points.m :]
+
+
 class PartialMatrix(NamedTuple):
     """A square matrix of which compiled code evaluates missing rows itself: plain arrays and numbers.
 
@@ -228,3 +267,36 @@ def row_of(i, matrix):
         matrix.place[i] = matrix.filled[0]
         matrix.filled[0] += 1
     return matrix.K[matrix.place[i]]
+
+
+@compiled
+def add_kept_rows(kept, slots, weights, f, first, last):
+    """``f[first:last] += Σ_k weights_k kept[slots_k, first:last]``, four rows at a time."""
+    part = f[first:last]
+    n = len(slots)
+    for k in range(0, n - 3, 4):
+        a, b = kept[slots[k]][first:last], kept[slots[k + 1]][first:last]
+        c, d = kept[slots[k + 2]][first:last], kept[slots[k + 3]][first:last]
+        wa, wb, wc, wd = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        for j in range(len(part)):
+            part[j] += wa * a[j] + wb * b[j] + wc * c[j] + wd * d[j]
+    for k in range(n - n % 4, n):
+        a, wa = kept[slots[k]][first:last], weights[k]
+        for j in range(len(part)):
+            part[j] += wa * a[j]
+
+
+def check_finite(values: np.ndarray, rows: np.ndarray | None, cols: np.ndarray | None) -> np.ndarray:
+    """Return `values` unless one is NaN or infinite: say which rows before training starts on nonsense."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # one pass; a sum can overflow by itself, hence the second look
+            return values
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad) == 0:
+        return values
+    i, j = bad[0]
+    row, col = i if rows is None else rows[i], j if cols is None else cols[j]
+    raise KernelError(
+        f"the kernel value is {values[i, j]} for rows {row} and {col} of X ({len(bad)} such values); "
+        "scale X (e.g. with StandardScaler) or change the kernel's parameters"
+    )

@@ -8,19 +8,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adatron.gram.base import Gram
-from adatron.gram.dense import DenseGram
+from adatron.gram.base import Gram, check_finite
+from adatron.gram.dense import DenseGram, LazyGram
 from adatron.gram.factors import fits_single, low_rank_gram, nystroem_single
-from adatron.gram.lazy import LazyGram
 from adatron.gram.low_rank import LowRankGram, is_on_disk
 from adatron.gram.regime import REGIME, Regime
 from adatron.gram.row_source import is_distributed
 from adatron.gram.rows import RowGram, row_gram
-from adatron.gram.tiles import check_finite, whole_matrix
+from adatron.gram.tiles import whole_matrix
 from adatron.kernels import Kernel, Linear, Precomputed, squared_norms
 from adatron.numerics.memory import available_memory
-
-__all__ = ["Choice", "choose_gram", "nystroem_gram"]
 
 
 @dataclass(frozen=True)
@@ -32,20 +29,11 @@ class Choice:
 
 
 def choose_gram(
-    kernel: Kernel,
-    X: Any,
-    cache_size: float | str = "auto",
-    rank: float | None = None,
-    random_state: Any = None,
-    *,
-    needs_few_rows: bool = False,
-    only_multiplies: bool = True,
-    precise: bool = False,
-    single: bool = False,
-    whitened: bool = False,
-    copies: float = 1.0,
+    kernel: Kernel, X: Any, cache_size: float | str = "auto", rank: float | None = None,
+    random_state: Any = None, *, needs_few_rows: bool = False, only_multiplies: bool = True,
+    precise: bool = False, single: bool = False, whitened: bool = False, copies: float = 1.0,
     regime: Regime = REGIME,
-) -> Choice:
+) -> Choice:  # fmt: skip
     """Choose how the kernel matrix of the rows of `X` is held.
 
     Parameters
@@ -60,10 +48,8 @@ def choose_gram(
         Whether a working-set method will read few rows of the matrix, and multiply by few others.
     only_multiplies : bool
         Whether the solver does with products alone, as a matrix on a cluster has them.
-    precise : bool
-        Whether only float64 values will do.
-    single : bool
-        Whether values may be kept in float32, for products with few columns.
+    precise, single : bool
+        Whether only float64 values will do; whether float32 will, for products with few columns.
     whitened : bool
         Whether a low-rank factor of many rows may be whitened.
     copies : float

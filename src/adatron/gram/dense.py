@@ -1,40 +1,38 @@
-"""The whole kernel matrix in memory, or its lower half."""
+"""Kernel matrices in memory: whole, as their lower half, or row by row as they are needed."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg.blas import dsymv
 
-from adatron.gram.base import Gram, Rows
-from adatron.gram.tiles import check_finite, tile_evaluator
-from adatron.kernels import Kernel
+from adatron.gram.base import Gram, PartialMatrix, Rows, add_kept_rows, check_finite, row_of
+from adatron.gram.tiles import as_dense, tile_evaluator, usable_form, whole_matrix
+from adatron.kernels import Kernel, Linear, squared_norms
 from adatron.numerics.compiled import IS_COMPILED, compiled, compiled_part
-from adatron.numerics.threads import one_blas_thread, usable_threads
-
-__all__ = ["FEW_COLUMNS", "DenseGram", "add_kept_rows", "symmetric_product"]
+from adatron.numerics.exponential import exponentials
+from adatron.numerics.threads import in_parallel, one_blas_thread, usable_threads
 
 FEW_COLUMNS = 3  # up to which a symmetric product for each is faster than one general product
 _FEW_ROWS = 1_000  # up to which one thread multiplies as fast as several
+_FIRST_ROOM = 64  # rows
+_DENSE_AT_MOST = 2**26  # bytes that sparse rows may take when filled up
+_TILE = 256  # rows
+_WORTH_THREADS = 700  # rows
 
 
 class DenseGram(Gram):
     """A kernel matrix held as one array, float64 unless `dtype` says otherwise.
 
-    Parameters
-    ----------
-    K : array of shape (m, m)
-    dtype : float32 or float64
-    is_half : bool
-        Whether only what is on and below the diagonal counts; products are then summed in float64.
+    With `is_half` only what is on and below the diagonal counts; products are then summed in float64.
 
     Examples
     --------
     >>> import numpy as np
     >>> from adatron.gram import DenseGram
-    >>> gram = DenseGram(np.array([[2.0, 1.0], [1.0, 3.0]]))
-    >>> gram.matmul(np.ones((2, 1))).ravel()
+    >>> DenseGram(np.array([[2.0, 1.0], [1.0, 3.0]])).matmul(np.ones((2, 1))).ravel()
     array([3., 4.])
     """
 
@@ -93,21 +91,144 @@ class DenseGram(Gram):
         return DenseGram(self.block(rows, rows), self._K.dtype)
 
 
+class LazyGram(Gram):
+    """A float64 kernel matrix of few points, of which only the rows that are used exist.
+
+    Compiled code may evaluate rows by itself. They are forgotten when released, so that the matrices of
+    many problems need not exist at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.gram import LazyGram
+    >>> from adatron.kernels import Linear
+    >>> LazyGram(Linear(), np.array([[1.0], [2.0]])).block(np.array([1]))
+    array([[2., 4.]])
+    """
+
+    has_own_threads = True
+
+    def __init__(self, kernel: Kernel, X: Any) -> None:
+        self.kernel, self.X, self.m = kernel, X, X.shape[0]
+        self.cost = 8 * self.m * self.m
+        self._partial: PartialMatrix | None = None
+
+    def partial(self) -> PartialMatrix:
+        if self._partial is not None:
+            return self._partial
+        is_wide = sparse.issparse(self.X) and 8 * self.X.shape[0] * self.X.shape[1] > _DENSE_AT_MOST
+        form = None if is_wide else usable_form(self.kernel, self.X, np.float64)
+        if form is None:
+            self._partial = PartialMatrix.whole(whole_matrix(self.kernel, self.X))
+            return self._partial
+        X = as_dense(self.X)
+        X = X - X.mean(axis=0) if form.moves_with_data else X
+        self._partial = PartialMatrix(
+            K=np.empty((min(self.m, max(_FIRST_ROOM, self.m // 8)), self.m)),
+            place=np.full(self.m, -1),
+            filled=np.array([0]),
+            columns=np.ascontiguousarray(X.T, dtype=np.float64),
+            offsets=form.offsets(squared_norms(X)),
+            function=PartialMatrix.function_number(form.function),
+            numbers=np.array([form.scale, form.constant, form.degree], dtype=np.float64),
+        )
+        return self._partial
+
+    def grow(self, room: int = 0) -> PartialMatrix:
+        """Twice the room for rows, or as much as asked for."""
+        old = self.partial()
+        K = np.empty((min(self.m, max(room, 2 * len(old.K))), self.m))
+        K[: old.filled[0]] = old.K[: old.filled[0]]
+        self._partial = old._replace(K=K)
+        return self._partial
+
+    def release(self) -> None:
+        self._partial = None
+
+    def _places(self, rows: np.ndarray) -> np.ndarray:
+        """Where some rows are, once they are there."""
+        partial = self.partial()
+        missing = rows[partial.place[rows] < 0]
+        if len(missing):
+            needed = int(partial.filled[0]) + len(missing)
+            partial = partial if needed <= len(partial.K) else self.grow(needed)
+            _evaluate(missing, partial)
+            check_finite(partial.K[partial.place[missing]], missing, None)
+        return partial.place[rows]
+
+    def diagonal(self) -> np.ndarray:
+        return np.asarray(self.kernel.diagonal(self.X), dtype=np.float64)
+
+    def matmul(self, V: np.ndarray) -> np.ndarray:
+        result = np.zeros((self.m, V.shape[1]), order="F")
+        for b in range(V.shape[1]):
+            rows = np.flatnonzero(V[:, b])
+            self.add_rows(rows, V[rows, b], result[:, b])
+        return result
+
+    def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
+        places = self._places(rows)
+        add_kept_rows(self.partial().K, places, weights, f, 0, self.m)
+
+    def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
+        places = self._places(np.arange(self.m)[rows])
+        K = self.partial().K
+        return K[places] if cols is None else K[np.ix_(places, cols)]
+
+    def restrict(self, rows: np.ndarray) -> LazyGram:
+        return LazyGram(self.kernel, self.X[rows])
+
+
+class GaussianFamily:
+    """The kernel matrices ``exp(−γ|x_i − x_j|²)`` of the rows of `X` for any γ, in float32.
+
+    Squared distances are computed once, from inner products of centred rows. The matrix of one width takes
+    the place of the last.
+    """
+
+    def __init__(self, X: Any) -> None:
+        is_sparse = sparse.issparse(X)
+        X = X if is_sparse else as_dense(X) - X.mean(axis=0)  # fewer digits cancel
+        self.m = X.shape[0]
+        self.n_threads = usable_threads() if self.m > _WORTH_THREADS else 1
+        self.distances = np.empty((self.m, self.m), dtype=np.float32)
+        self._matrix: np.ndarray | None = None
+        with one_blas_thread():
+            norms = np.asarray((X.multiply(X) if is_sparse else X * X).sum(axis=1)).ravel()
+            norms = norms.astype(np.float32)
+            tiles = tile_evaluator(Linear(), X, np.float32)
+            tiles.fill(np.arange(self.m), None, self.distances, self.n_threads)
+
+        def work(start: int) -> None:
+            tile = self.distances[start : start + _TILE]
+            tile *= np.float32(-2.0)
+            tile += norms
+            tile += norms[start : start + _TILE, None]
+            np.maximum(tile, 0.0, out=tile)
+
+        in_parallel(work, range(0, self.m, _TILE), self.n_threads)
+        np.fill_diagonal(self.distances, 0.0)
+
+    def gram(self, gamma: float) -> DenseGram:
+        """The kernel matrix of one width."""
+        if self._matrix is None:
+            self._matrix = np.empty_like(self.distances)
+        K, factor = self._matrix, np.float32(-gamma)
+
+        def work(start: int) -> None:
+            tile = K[start : start + _TILE]
+            np.multiply(self.distances[start : start + _TILE], factor, out=tile)
+            exponentials(tile)
+
+        in_parallel(work, range(0, self.m, _TILE), self.n_threads)
+        return DenseGram(K, np.float32)
+
+
 @compiled
-def add_kept_rows(kept, slots, weights, f, first, last):
-    """``f[first:last] += Σ_k weights_k kept[slots_k, first:last]``, four rows at a time."""
-    part = f[first:last]
-    n = len(slots)
-    for k in range(0, n - 3, 4):
-        a, b = kept[slots[k]][first:last], kept[slots[k + 1]][first:last]
-        c, d = kept[slots[k + 2]][first:last], kept[slots[k + 3]][first:last]
-        wa, wb, wc, wd = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
-        for j in range(len(part)):
-            part[j] += wa * a[j] + wb * b[j] + wc * c[j] + wd * d[j]
-    for k in range(n - n % 4, n):
-        a, wa = kept[slots[k]][first:last], weights[k]
-        for j in range(len(part)):
-            part[j] += wa * a[j]
+def _evaluate(rows, matrix):
+    for i in rows:
+        if matrix.place[i] < 0:  # `rows` may name one twice
+            row_of(i, matrix)
 
 
 @compiled_part

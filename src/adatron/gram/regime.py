@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["REGIME", "Regime"]
-
 MB, GB = 2**20, 2**30
 
 

@@ -8,18 +8,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from adatron.gram.base import Gram, GramView, Rows
-from adatron.gram.dense import add_kept_rows
-from adatron.gram.expand import expand, expand_among
-from adatron.gram.lazy import LazyGram
+from adatron.gram.base import Gram, GramView, Rows, add_kept_rows, check_finite
+from adatron.gram.dense import LazyGram
 from adatron.gram.regime import REGIME, Regime
-from adatron.gram.tiles import DenseTiles, TileEvaluator, check_finite, tile_evaluator
+from adatron.gram.tiles import DenseTiles, TileEvaluator, expand, tile_evaluator
 from adatron.kernels import Kernel
-from adatron.numerics.buffers import Buffer, reused_buffer
 from adatron.numerics.compiled import compiled
-from adatron.numerics.threads import in_parallel, usable_threads
-
-__all__ = ["RowGram", "row_gram"]
+from adatron.numerics.memory import Buffer, reused_buffer
+from adatron.numerics.threads import in_parallel, one_blas_thread, usable_threads
 
 _CHUNK = 1024  # rows evaluated at a time, enough for a fast product
 _FEWEST = 64  # rows kept however small the cache
@@ -28,46 +24,31 @@ _STRETCH = 4096  # outputs updated at a time, so that they stay in cache
 _CHEAP = 128  # features up to which a kernel value costs about as much as to write it to memory and read it
 _SHORT = 0.125  # part of the rows that a cache holds at least to be of use
 _TILE = 2**17  # values that are not kept at a time
+_AMONG = 256  # vectors of a tile of their own matrix
 
 
 class RowGram(Gram):
-    """A kernel matrix whose rows are kept in a bounded cache.
+    """A kernel matrix whose rows are kept in a cache of at most `cache_bytes`.
 
     Working sets use some rows again and again: the longest unused leave first. A sweep visits all rows in
     turn, and would then always miss the one that it needs next: with `keeps_first` the first rows that were
     asked for stay. Values have the precision of `dtype`, sums are float64.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X : array or CSR matrix, shape (m, d)
-    cache_bytes : int
-        Bound on the memory for kept rows.
-    dtype : float32 or float64
-    keeps_first : bool
 
     Examples
     --------
     >>> import numpy as np
     >>> from adatron.gram import RowGram
     >>> from adatron.kernels import Linear
-    >>> gram = RowGram(Linear(), np.array([[1.0], [2.0]]), cache_bytes=16)
-    >>> gram.block(np.array([1]))
+    >>> RowGram(Linear(), np.array([[1.0], [2.0]]), cache_bytes=16).block(np.array([1]))
     array([[2., 4.]], dtype=float32)
     """
 
     evaluates_rows = has_own_threads = True
 
     def __init__(
-        self,
-        kernel: Kernel,
-        X: Any,
-        cache_bytes: int,
-        dtype: Any = np.float32,
-        *,
-        keeps_first: bool = False,
+        self, kernel: Kernel, X: Any, cache_bytes: int, dtype: Any = np.float32, *, keeps_first: bool = False,
         regime: Regime = REGIME,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.regime = regime
         self.kernel, self.X, self.m = kernel, X, X.shape[0]
         self.dtype, self.cache_bytes, self.keeps_first = np.dtype(dtype), int(cache_bytes), keeps_first
@@ -116,7 +97,7 @@ class RowGram(Gram):
         if not np.array_equal(rows, np.arange(self.m)):
             return expand(self.kernel, self.X[rows], vectors, coefficients[:, None])[:, 0]
         outputs, others = np.empty(self.m), np.flatnonzero(weights == 0.0)
-        outputs[support] = expand_among(self.kernel, vectors, coefficients)
+        outputs[support] = _expand_among(self.kernel, vectors, coefficients)
         outputs[others] = expand(self.kernel, self.X[others], vectors, coefficients[:, None])[:, 0]
         return outputs
 
@@ -130,8 +111,10 @@ class RowGram(Gram):
         rows = np.arange(self.m)[rows] if isinstance(rows, slice) else np.asarray(rows)
         if self.keeps_first:
             self._keep_while_there_is_room(rows)
-        elif is_square and self._is_cheap:
-            return self._square(rows)
+        elif is_square and self._is_cheap:  # to evaluate half of it costs less than to gather kept rows
+            out = np.empty((len(rows), len(rows)), dtype=self.dtype)
+            is_finite = self.tiles.fill_whole(out, self.n_threads, rows)
+            return out if is_finite else check_finite(out, rows, rows)
         cached = self._slot[rows] >= 0
         if cached.any() and (cols is not None or self.keeps_first):
             return self._mixed(rows, cached, rows if is_square else cols)
@@ -139,12 +122,6 @@ class RowGram(Gram):
         for part in _chunks(np.arange(len(rows))):
             self.tiles.fill(rows[part], cols, out[part[0] : part[-1] + 1], self.n_threads)
         return check_finite(out, rows, cols)
-
-    def _square(self, rows: np.ndarray) -> np.ndarray:
-        """The block of a working set; to evaluate half of it costs less than to gather it from kept rows."""
-        out = np.empty((len(rows), len(rows)), dtype=self.dtype)
-        is_finite = self.tiles.fill_whole(out, self.n_threads, rows)
-        return out if is_finite else check_finite(out, rows, rows)
 
     def _mixed(self, rows: np.ndarray, cached: np.ndarray, cols: np.ndarray | None) -> np.ndarray:
         """A block of which some rows are in the cache."""
@@ -188,6 +165,11 @@ class RowGram(Gram):
             else:
                 self._add(self.keep(rows[part]), weights[part], f)
 
+    def _add(self, slots: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
+        kept = self._kept
+        stretches = [(start, min(start + _STRETCH, self.m)) for start in range(0, self.m, _STRETCH)]
+        in_parallel(lambda part: add_kept_rows(kept, slots, weights, f, *part), stretches, self.n_threads)
+
     @property
     def forgets(self) -> bool:
         """Whether rows are not worth keeping: most would have left when they are needed again."""
@@ -200,7 +182,7 @@ class RowGram(Gram):
     def _add_unkept(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
         """Tiles are added while they are in cache, and never written to memory."""
         tiles, places = cast(DenseTiles, self.tiles), np.arange(len(rows))
-        left, width = tiles.prepared(self.X[rows]), max(64, _TILE // len(rows))
+        left, width = tiles.left(tiles.factor(self.X[rows])), max(64, _TILE // len(rows))
 
         def work(start: int) -> None:
             part = slice(start, min(start + width, self.m))
@@ -215,17 +197,27 @@ class RowGram(Gram):
         self._last_use[self._slot[rows[present]]] = self._clock
         missing = rows[~present]
         if len(missing):
+            if self._kept is None:
+                self._buffer = reused_buffer(self.capacity * self.m * self.dtype.itemsize)
+                self._kept = self._buffer.array((self.capacity, self.m), self.dtype)
             slots = self._slots_for(len(missing))
-            self._evaluate(missing, slots)
-            self._last_use[slots] = self._clock
+            gone = self._owner[slots]
+            self._slot[gone[gone >= 0]] = -1
+            are_together = slots[-1] - slots[0] == len(slots) - 1
+            if not are_together and self._spare is None:
+                self._spare = np.empty((self.at_once, self.m), dtype=self.dtype)
+            out = self._kept[slots[0] : slots[-1] + 1] if are_together else self._spare[: len(missing)]
+            self.tiles.fill(missing, None, out, self.n_threads)
+            if not are_together:
+                self._kept[slots] = out
+            self._slot[missing], self._owner[slots], self._last_use[slots] = slots, missing, self._clock
         return self._slot[rows]
 
     def _keep_while_there_is_room(self, rows: np.ndarray) -> None:
         with self._lock:  # pairs of classes share the cache, and may be trained by several threads
             missing = np.unique(rows[self._slot[rows] < 0])[: self.capacity - self._used]
             for part in _chunks(missing, self.at_once):
-                slots = self._slots_for(len(part))
-                self._evaluate(part, slots)
+                slots = self.keep(part)
                 check_finite(cast(np.ndarray, self._kept)[slots[0] : slots[-1] + 1], part, None)
 
     def _slots_for(self, n: int) -> np.ndarray:
@@ -236,26 +228,6 @@ class RowGram(Gram):
         self._used = self.capacity  # from now on by age alone: a slot beyond may hold a row of this request
         return np.sort(np.argpartition(self._last_use, n - 1)[:n])
 
-    def _evaluate(self, rows: np.ndarray, slots: np.ndarray) -> None:
-        if self._kept is None:
-            self._buffer = reused_buffer(self.capacity * self.m * self.dtype.itemsize)
-            self._kept = self._buffer.array((self.capacity, self.m), self.dtype)
-        gone = self._owner[slots]
-        self._slot[gone[gone >= 0]] = -1
-        together = slots[-1] - slots[0] == len(slots) - 1
-        if not together and self._spare is None:
-            self._spare = np.empty((self.at_once, self.m), dtype=self.dtype)
-        out = self._kept[slots[0] : slots[-1] + 1] if together else self._spare[: len(rows)]
-        self.tiles.fill(rows, None, out, self.n_threads)
-        if not together:
-            self._kept[slots] = out
-        self._slot[rows], self._owner[slots] = slots, rows
-
-    def _add(self, slots: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
-        kept = self._kept
-        stretches = [(start, min(start + _STRETCH, self.m)) for start in range(0, self.m, _STRETCH)]
-        in_parallel(lambda part: add_kept_rows(kept, slots, weights, f, *part), stretches, self.n_threads)
-
 
 def row_gram(kernel: Kernel, X: Any, cache_bytes: int, precise: bool, regime: Regime = REGIME) -> Any:
     """The matrix for a method that reads few rows: of few points all of it may come to exist."""
@@ -264,6 +236,31 @@ def row_gram(kernel: Kernel, X: Any, cache_bytes: int, precise: bool, regime: Re
         return LazyGram(kernel, X)
     in_double = precise or m <= regime.single_from
     return RowGram(kernel, X, cache_bytes, np.float64 if in_double else np.float32, regime=regime)
+
+
+def _expand_among(kernel: Kernel, vectors: Any, coefficients: np.ndarray) -> np.ndarray:
+    """``k(vectors, vectors) @ coefficients`` for one column: each pair of vectors is evaluated once."""
+    if not len(coefficients):
+        return np.zeros(0)
+    tiles = tile_evaluator(kernel, vectors, np.float64)
+    if not isinstance(tiles, DenseTiles):
+        return expand(kernel, vectors, vectors, coefficients[:, None])[:, 0]
+    left, n = tiles.left(tiles.factor(vectors)), len(coefficients)
+    starts = range(0, n, _AMONG)
+    outputs, mirrored = np.zeros(n), np.zeros((len(starts), n))
+
+    def work(start: int) -> None:
+        part = slice(start, min(start + _AMONG, n))
+        for first in range(0, part.stop, _AMONG):
+            columns = slice(first, min(first + _AMONG, n))
+            tile = tiles.tile(left[part], columns)
+            outputs[part] += tile @ coefficients[columns]
+            if first < start:
+                mirrored[start // _AMONG, columns] = coefficients[part] @ tile
+
+    with one_blas_thread():
+        in_parallel(work, starts[::-1], usable_threads())
+    return outputs + mirrored.sum(axis=0)
 
 
 @compiled

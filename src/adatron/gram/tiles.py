@@ -7,26 +7,18 @@ multiplied without their zeros where that is cheaper, however they are stored.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from adatron.exceptions import KernelError
+from adatron.gram.base import check_finite
 from adatron.kernels import Kernel, ProductForm, squared_norms
 from adatron.numerics.compiled import compiled
+from adatron.numerics.exponential import exponentials
 from adatron.numerics.threads import in_parallel, one_blas_thread, usable_threads
-
-__all__ = [
-    "DenseTiles",
-    "TileEvaluator",
-    "as_csr",
-    "as_dense",
-    "check_finite",
-    "tile_evaluator",
-    "usable_form",
-    "whole_matrix",
-]
 
 _WIDTH = 512  # columns of a tile, more if it has few rows
 _VALUES = 2**18  # of a tile with few rows: threads that often ask for the interpreter wait for one another
@@ -41,6 +33,10 @@ _WORTH_A_LOOK = 2**20  # values of dense rows whose zeros may be worth leaving o
 _SAMPLE = 512  # rows in which they are looked for
 _DIGITS_TO_LOSE = 0.4  # part of the digits of an exponent that cancellation may take
 _DENSE_AT_MOST = 2**30  # bytes that sparse rows may take when filled up
+_MOST_ROWS, _FEWEST_ROWS, _PARTS = 512, 64, 16  # of an expansion at a time; parts at least
+
+
+Groups: TypeAlias = "list[tuple[int, int, int]]"  # the number of a group of rows, its first row, its end
 
 
 class TileEvaluator:
@@ -49,9 +45,14 @@ class TileEvaluator:
     def __init__(self, kernel: Kernel, X: Any, dtype: Any) -> None:
         self.kernel, self.X, self.dtype, self.m = kernel, X, np.dtype(dtype), X.shape[0]
 
-    def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
-        """Write ``K[rows][:, cols]`` (all columns for None) into `out`."""
-        self._fill(self.X[rows], self.X if cols is None else self.X[cols], out, n_threads)
+    def fill(self, rows: Any, cols: Any, out: np.ndarray, n_threads: int, Z: Any = None) -> None:
+        """Write ``K[rows][:, cols]``, all columns for None, into `out`; with other rows Z ``k(Z, X)``."""
+        left, right = self.X[rows] if Z is None else Z, self.X if cols is None else self.X[cols]
+
+        def work(start: int) -> None:
+            out[start : start + _ROWS] = self.kernel(left[start : start + _ROWS], right)
+
+        in_parallel(work, range(0, len(out), _ROWS), n_threads)
 
     def fill_whole(
         self, out: np.ndarray, n_threads: int, rows: np.ndarray | None = None, *, half: bool = False
@@ -63,25 +64,20 @@ class TileEvaluator:
         self.fill(np.arange(self.m) if rows is None else rows, rows, out, n_threads)
         return False
 
-    def times(self, Z: Any, weights: np.ndarray, start: int, stop: int) -> np.ndarray:
-        """``k(Z, X[start:stop]) @ weights[start:stop]`` on this thread, summed in float64."""
-        return np.asarray(self.kernel(Z, self.X[start:stop]) @ weights[start:stop], dtype=np.float64)
-
-    def prepared(self, Z: Any) -> Any:
-        """What `times` wants in place of other rows Z."""
-        return Z
-
     def values(self, Z: Any) -> np.ndarray:
         """``k(Z, X)`` for other rows Z, on this thread."""
         out = np.empty((Z.shape[0], self.m), dtype=self.dtype)
-        self._fill(Z, self.X, out, 1)
+        self.fill(None, None, out, 1, Z)
         return out
 
-    def _fill(self, left: Any, right: Any, out: np.ndarray, n_threads: int) -> None:
-        def work(start: int) -> None:
-            out[start : start + _ROWS] = self.kernel(left[start : start + _ROWS], right)
+    def summation(self, Z: Any, weights: np.ndarray, groups: Groups, sums: np.ndarray) -> Callable:
+        """A function of some rows of Z that writes ``k(Z, X[group]) @ weights[group]`` of every group."""
 
-        in_parallel(work, range(0, len(out), _ROWS), n_threads)
+        def work(part: slice) -> None:
+            for g, start, stop in groups:
+                sums[part, g] = self.kernel(Z[part], self.X[start:stop]) @ weights[start:stop]
+
+        return work
 
 
 class DenseTiles(TileEvaluator):
@@ -90,76 +86,38 @@ class DenseTiles(TileEvaluator):
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, form: ProductForm) -> None:
         super().__init__(kernel, X, dtype)
         self.form, self.d = form, X.shape[1]
+        # what most kernels end with, without a call in between
+        self.finish = exponentials if form.function == "exp" else form.finish
         # |x − z|² of rows about their centre loses fewer digits
         self.centre = np.ravel(X.mean(axis=0)) if form.moves_with_data else np.zeros(self.d)
-        self.right = self._factor(X, usable_threads() if X.shape[0] * self.d >= _MANY_VALUES else 1)
+        self.right = self.factor(X, usable_threads() if X.shape[0] * self.d >= _MANY_VALUES else 1)
 
-    def _factor(self, X: Any, n_threads: int = 1) -> np.ndarray:
-        factor = np.empty((X.shape[0], self.d + 2), dtype=self.dtype)
+    def factor(self, X: Any, n_threads: int = 1) -> np.ndarray:
+        """``[X, 1, o(X) + constant]``, the rows measured from the centre."""
+        factor, squares = np.empty((X.shape[0], self.d + 2), dtype=self.dtype), np.empty(X.shape[0])
+        step = max(1024, _FACTOR_VALUES // max(1, self.d))
 
         def work(start: int) -> None:
             part = slice(start, start + step)
-            squares = np.empty(len(factor[part]))
-            _move_to(self.centre, as_dense(X[part]), factor[part], squares)
-            factor[part, self.d :] = self.form.right(squares)
+            _move_to(self.centre, as_dense(X[part]), factor[part], squares[part])
 
-        step = max(1024, _FACTOR_VALUES // max(1, self.d))
-        in_parallel(work, range(0, X.shape[0], step), n_threads)
+        if len(squares) <= step:
+            _move_to(self.centre, as_dense(X), factor, squares)
+        else:
+            in_parallel(work, range(0, len(squares), step), n_threads)
+        factor[:, self.d] = 1.0
+        factor[:, self.d + 1] = self.form.offsets(squares) + self.form.constant
         return factor
 
-    def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
-        self._fill(self.right[rows], self.right if cols is None else self.right[cols], out, n_threads)
+    def left(self, right: np.ndarray) -> np.ndarray:
+        """``[scale X, o(X), 1]`` in the place of the right factor."""
+        right[:, self.d :] = self.form.left(right[:, self.d :])
+        right[:, : self.d] *= self.dtype.type(self.form.scale)
+        return right
 
-    def fill_whole(
-        self, out: np.ndarray, n_threads: int, rows: np.ndarray | None = None, *, half: bool = False
-    ) -> bool:
-        """Half of the values are evaluated, the others are theirs."""
-        right = self.right if rows is None else self.right[rows]
-        left = self._left(right.copy())
-        sums: list[float] = []
-
-        def work(start: int) -> None:
-            part = slice(start, start + _SQUARE)
-            with np.errstate(over="ignore", invalid="ignore"):
-                np.matmul(left[part], right[: part.stop].T, out=out[part, : part.stop])
-                self.form.finish(out[part, : part.stop])
-                sums.append(out[part, : part.stop].sum())
-            if not half:
-                _mirror(out, start, min(part.stop, len(right)))
-
-        in_parallel(work, range(0, len(right), _SQUARE)[::-1], n_threads)
-        return bool(np.isfinite(sums).all())
-
-    def prepared(self, Z: Any) -> np.ndarray:
-        return self._left(self._factor(Z))
-
-    def values(self, Z: Any) -> np.ndarray:
-        out = np.empty((Z.shape[0], self.m), dtype=self.dtype)
-        self._fill(self._factor(Z), self.right, out, 1)
-        return out
-
-    def times(self, Z: Any, weights: np.ndarray, start: int, stop: int) -> np.ndarray:
-        result = np.zeros((len(Z), weights.shape[1]))
-        for first in range(start, stop, _WIDTH):
-            part = slice(first, min(first + _WIDTH, stop))
-            with np.errstate(over="ignore", invalid="ignore"):
-                result += self.tile(Z, part) @ weights[part]
-        return result
-
-    def tile(self, Z: np.ndarray, part: slice) -> np.ndarray:
-        """``k(Z, X[part])`` for prepared rows Z."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = np.matmul(Z, self.right[part].T)
-            self.form.finish(values)
-        return values
-
-    def _left(self, left: np.ndarray) -> np.ndarray:
-        left[:, self.d :] = self.form.left(left[:, self.d :])
-        left[:, : self.d] *= self.dtype.type(self.form.scale)
-        return left
-
-    def _fill(self, left: np.ndarray, right: np.ndarray, out: np.ndarray, n_threads: int) -> None:
-        left = self._left(left)
+    def fill(self, rows: Any, cols: Any, out: np.ndarray, n_threads: int, Z: Any = None) -> None:
+        left = self.left(self.right[rows] if Z is None else self.factor(Z))
+        right = self.right if cols is None else self.right[cols]
         n = max(1, len(left))
         width = min(max(_WIDTH, _VALUES // n), max(64, _FEW_VALUES // n, len(right) // _TILES))
 
@@ -167,9 +125,49 @@ class DenseTiles(TileEvaluator):
             tile = out[:, start : start + width]
             with np.errstate(over="ignore", invalid="ignore"):  # whoever uses the values checks them
                 np.matmul(left, right[start : start + width].T, out=tile)
-                self.form.finish(tile)
+                self.finish(tile)
 
         in_parallel(work, range(0, len(right), width), n_threads)
+
+    def fill_whole(
+        self, out: np.ndarray, n_threads: int, rows: np.ndarray | None = None, *, half: bool = False
+    ) -> bool:
+        """Half of the values are evaluated, the others are theirs."""
+        right = self.right if rows is None else self.right[rows]
+        left = self.left(right.copy())
+        sums: list[float] = []
+
+        def work(start: int) -> None:
+            part = slice(start, start + _SQUARE)
+            with np.errstate(over="ignore", invalid="ignore"):
+                np.matmul(left[part], right[: part.stop].T, out=out[part, : part.stop])
+                self.finish(out[part, : part.stop])
+                sums.append(out[part, : part.stop].sum())
+            if not half:
+                _mirror(out, start, min(part.stop, len(right)))
+
+        in_parallel(work, range(0, len(right), _SQUARE)[::-1], n_threads)
+        return bool(np.isfinite(sums).all())
+
+    def tile(self, left: np.ndarray, part: slice) -> np.ndarray:
+        """``k(Z, X[part])`` for the left factor of other rows Z."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = np.matmul(left, self.right[part].T)
+            self.finish(values)
+        return values
+
+    def summation(self, Z: Any, weights: np.ndarray, groups: Groups, sums: np.ndarray) -> Callable:
+        def work(part: slice) -> None:
+            left = self.left(self.factor(Z[part]))
+            with np.errstate(over="ignore", invalid="ignore"):
+                for g, start, stop in groups:
+                    for first in range(start, stop, _WIDTH):
+                        columns = slice(first, min(first + _WIDTH, stop))
+                        values = np.matmul(left, self.right[columns].T)
+                        self.finish(values)
+                        sums[part, g] += values @ weights[columns]
+
+        return work
 
 
 class _SparseTiles(TileEvaluator):
@@ -181,34 +179,35 @@ class _SparseTiles(TileEvaluator):
         self.extra = form.right(squared_norms(X)).astype(self.dtype)
         self.columns = sparse.csc_array(self.X)
 
-    def fill(self, rows: np.ndarray, cols: np.ndarray | None, out: np.ndarray, n_threads: int) -> None:
-        left = self.X[rows], self.extra[rows]
-        if cols is None:
-            self._fill(left, (self.columns, self.extra), out, n_threads)
-        else:
-            self._fill(left, (sparse.csc_array(self.X[cols]), self.extra[cols]), out, n_threads)
+    def fill(self, rows: Any, cols: Any, out: np.ndarray, n_threads: int, Z: Any = None) -> None:
+        left = (self.X[rows], self.extra[rows]) if Z is None else self._prepared(Z)
+        columns, extra = self.columns, self.extra
+        if cols is not None:
+            columns, extra = sparse.csc_array(self.X[cols]), self.extra[cols]
+        self._multiply(left, columns, extra, out, n_threads)
 
-    def prepared(self, Z: Any) -> Any:
+    def summation(self, Z: Any, weights: np.ndarray, groups: Groups, sums: np.ndarray) -> Callable:
+        is_all = len(groups) == 1 and groups[0][1:] == (0, self.m)
+        columns = [self.columns if is_all else sparse.csc_array(self.X[a:b]) for _, a, b in groups]
+
+        def work(part: slice) -> None:
+            left = self._prepared(Z[part])
+            for (g, start, stop), own in zip(groups, columns, strict=True):
+                values = np.empty((left[0].shape[0], stop - start), dtype=self.dtype)
+                self._multiply(left, own, self.extra[start:stop], values, 1)
+                sums[part, g] = values @ weights[start:stop]
+
+        return work
+
+    def _prepared(self, Z: Any) -> tuple[Any, np.ndarray]:
         return as_csr(Z), self.form.right(squared_norms(Z)).astype(self.dtype)
 
-    def values(self, Z: Any) -> np.ndarray:
-        out = np.empty((Z.shape[0], self.m), dtype=self.dtype)
-        self._fill(self.prepared(Z), (self.columns, self.extra), out, 1)
-        return out
-
-    def times(self, Z: Any, weights: np.ndarray, start: int, stop: int) -> np.ndarray:
-        values = np.empty((Z[0].shape[0], stop - start), dtype=self.dtype)
-        columns = self.columns if stop - start == self.m else sparse.csc_array(self.X[start:stop])
-        self._fill(Z, (columns, self.extra[start:stop]), values, 1)
-        return np.asarray(values @ weights[start:stop], dtype=np.float64)
-
-    def _fill(self, left: Any, right: Any, out: np.ndarray, n_threads: int) -> None:
-        (rows, row_extra), (columns, column_extra) = left, right
-        row_extra = self.form.left(row_extra)
+    def _multiply(self, left: Any, columns: Any, extra: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+        rows, row_extra = left[0], self.form.left(left[1])
 
         def work(start: int) -> None:
             tile = out[start : start + _ROWS]
-            np.matmul(row_extra[start : start + _ROWS], column_extra.T, out=tile)
+            np.matmul(row_extra[start : start + _ROWS], extra.T, out=tile)
             _add_products(
                 start, rows.indptr, rows.indices, rows.data,
                 columns.indptr, columns.indices, columns.data, self.form.scale, tile,
@@ -217,6 +216,94 @@ class _SparseTiles(TileEvaluator):
                 self.form.finish(tile)
 
         in_parallel(work, range(0, len(out), _ROWS), n_threads)
+
+
+def tile_evaluator(kernel: Kernel, X: Any, dtype: Any) -> TileEvaluator:
+    """The cheapest way to evaluate a kernel against the rows of `X`."""
+    form = usable_form(kernel, X, dtype)
+    if form is None:
+        return TileEvaluator(kernel, X, dtype)
+    m, d = X.shape
+    if sparse.issparse(X):
+        shares = np.bincount(X.indices, minlength=d) / m
+    elif m * d < _WORTH_A_LOOK:
+        return DenseTiles(kernel, X, dtype, form)
+    else:
+        shares = np.mean(X[:: -(-m // _SAMPLE)] != 0.0, axis=0)
+    is_cheaper_dense = _SPARSE_STEP * float(shares @ shares) > d
+    has_room = np.dtype(dtype).itemsize * m * d <= _DENSE_AT_MOST
+    return (DenseTiles if is_cheaper_dense and has_room else _SparseTiles)(kernel, X, dtype, form)
+
+
+def usable_form(kernel: Kernel, X: Any, dtype: Any) -> ProductForm | None:
+    """The product form, unless it would cancel too many digits of the exponents of a narrow Gaussian."""
+    form = kernel.product_form
+    if form is None or not form.moves_with_data:
+        return form
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = -float(np.min(form.offsets(squared_norms(X)), initial=0.0))
+    return form if largest <= np.finfo(dtype).eps ** -_DIGITS_TO_LOSE else None
+
+
+def whole_matrix(kernel: Kernel, X: Any, dtype: Any = np.float64) -> np.ndarray:
+    """The kernel matrix of the rows of `X`, on all threads; values must be finite."""
+    m = X.shape[0]
+    with one_blas_thread():
+        if m <= _ONE_TILE:
+            return check_finite(np.asarray(kernel(X, X), dtype=dtype), None, None)
+        K = np.empty((m, m), dtype=dtype)
+        is_finite = tile_evaluator(kernel, X, dtype).fill_whole(K, usable_threads())
+    return K if is_finite else check_finite(K, None, None)
+
+
+def expand(
+    kernel: Kernel, X: Any, vectors: Any, coefficients: np.ndarray, dtype: Any = np.float64,
+    groups: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """``k(X, vectors) @ coefficients`` (n, B), all columns from the same kernel values, in bounded memory.
+
+    Kernel values have the precision `dtype`, sums are float64. `groups` are boundaries of groups of vectors
+    that are summed apart; the result then has shape (n, G, B).
+    """
+    bounds = [0, len(coefficients)] if groups is None else groups.tolist()
+    result = np.zeros((X.shape[0], len(bounds) - 1, coefficients.shape[1]))
+    if len(coefficients) and X.shape[0]:
+        if sparse.issparse(X) != sparse.issparse(vectors):
+            X = X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
+        tiles = tile_evaluator(kernel, vectors, dtype)
+        weights = np.ascontiguousarray(coefficients, dtype=dtype)
+        n, length = len(result), min(_MOST_ROWS, max(_FEWEST_ROWS, len(result) // _PARTS))
+        parts = [slice(start, min(start + length, n)) for start in range(0, n, length)]
+        spans = [(g, first, last) for g, (first, last) in enumerate(pairwise(bounds)) if last > first]
+        with one_blas_thread():
+            in_parallel(tiles.summation(X, weights, spans, result), parts, usable_threads())
+    return result[:, 0] if groups is None else result
+
+
+def as_dense(X: Any) -> np.ndarray:
+    """Rows with their zeros."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+def as_csr(X: Any) -> Any:
+    """Rows without their zeros."""
+    if sparse.issparse(X):
+        return sparse.csr_array(X)
+    ends = np.concatenate([[0], np.cumsum(np.count_nonzero(X, axis=1))])
+    indices, data = np.zeros(ends[-1], dtype=np.int32), np.zeros(ends[-1], dtype=X.dtype)
+    _store(X, ends, indices, data)
+    return sparse.csr_array((data, indices, ends), shape=X.shape)
+
+
+@compiled
+def _store(X, ends, indices, data):
+    """Entries that are not zero, in the room there is: another thread may change X."""
+    for i in range(X.shape[0]):
+        k = ends[i]
+        for j in range(X.shape[1]):
+            if X[i, j] != 0.0 and k < ends[i + 1]:
+                indices[k], data[k] = j, X[i, j]
+                k += 1
 
 
 @compiled
@@ -249,85 +336,3 @@ def _add_products(first, indptr, indices, data, starts, members, values, scale, 
             weight = scale * data[k]
             for t in range(starts[indices[k]], starts[indices[k] + 1]):
                 line[members[t]] += weight * values[t]
-
-
-def usable_form(kernel: Kernel, X: Any, dtype: Any) -> ProductForm | None:
-    """The product form, unless it would cancel too many digits of the exponents of a narrow Gaussian."""
-    form = kernel.product_form
-    if form is None or not form.moves_with_data:
-        return form
-    with np.errstate(over="ignore", invalid="ignore"):
-        largest = -float(np.min(form.offsets(squared_norms(X)), initial=0.0))
-    return form if largest <= np.finfo(dtype).eps ** -_DIGITS_TO_LOSE else None
-
-
-def as_csr(X: Any) -> Any:
-    """Rows without their zeros."""
-    if sparse.issparse(X):
-        return sparse.csr_array(X)
-    ends = np.concatenate([[0], np.cumsum(np.count_nonzero(X, axis=1))])
-    indices, data = np.zeros(ends[-1], dtype=np.int32), np.zeros(ends[-1], dtype=X.dtype)
-    _store(X, ends, indices, data)
-    return sparse.csr_array((data, indices, ends), shape=X.shape)
-
-
-@compiled
-def _store(X, ends, indices, data):
-    """Entries that are not zero, in the room there is: another thread may change X."""
-    for i in range(X.shape[0]):
-        k = ends[i]
-        for j in range(X.shape[1]):
-            if X[i, j] != 0.0 and k < ends[i + 1]:
-                indices[k], data[k] = j, X[i, j]
-                k += 1
-
-
-def as_dense(X: Any) -> np.ndarray:
-    """Rows with their zeros."""
-    return X.toarray() if sparse.issparse(X) else np.asarray(X)
-
-
-def tile_evaluator(kernel: Kernel, X: Any, dtype: Any) -> TileEvaluator:
-    """The cheapest way to evaluate a kernel against the rows of `X`."""
-    form = usable_form(kernel, X, dtype)
-    if form is None:
-        return TileEvaluator(kernel, X, dtype)
-    m, d = X.shape
-    if sparse.issparse(X):
-        shares = np.bincount(X.indices, minlength=d) / m
-    elif m * d < _WORTH_A_LOOK:
-        return DenseTiles(kernel, X, dtype, form)
-    else:
-        shares = np.mean(X[:: -(-m // _SAMPLE)] != 0.0, axis=0)
-    is_cheaper_dense = _SPARSE_STEP * float(shares @ shares) > d
-    has_room = np.dtype(dtype).itemsize * m * d <= _DENSE_AT_MOST
-    return (DenseTiles if is_cheaper_dense and has_room else _SparseTiles)(kernel, X, dtype, form)
-
-
-def whole_matrix(kernel: Kernel, X: Any, dtype: Any = np.float64) -> np.ndarray:
-    """The kernel matrix of the rows of `X`, on all threads; values must be finite."""
-    m = X.shape[0]
-    if m <= _ONE_TILE:
-        with one_blas_thread():
-            return check_finite(np.asarray(kernel(X, X), dtype=dtype), None, None)
-    K = np.empty((m, m), dtype=dtype)
-    with one_blas_thread():
-        is_finite = tile_evaluator(kernel, X, dtype).fill_whole(K, usable_threads())
-    return K if is_finite else check_finite(K, None, None)
-
-
-def check_finite(values: np.ndarray, rows: np.ndarray | None, cols: np.ndarray | None) -> np.ndarray:
-    """Return `values` unless one is NaN or infinite: say which rows before training starts on nonsense."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # one pass; a sum can overflow by itself, hence the second look
-            return values
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad) == 0:
-        return values
-    i, j = bad[0]
-    row = i if rows is None else rows[i]
-    col = j if cols is None else cols[j]
-    raise KernelError(
-        f"the kernel value is {values[i, j]} for rows {row} and {col} of X ({len(bad)} such values); "
-        "scale X (e.g. with StandardScaler) or change the kernel's parameters"
-    )

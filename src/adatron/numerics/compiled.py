@@ -13,8 +13,6 @@ import numba
 from numba.core import config
 from numba.extending import register_jitable
 
-__all__ = ["IS_COMPILED", "compiled", "compiled_part", "ordered_part"]
-
 IS_COMPILED = not getattr(config, "DISABLE_JIT", False)  # false under NUMBA_DISABLE_JIT=1
 
 _OPTIONS: dict[str, Any] = {

@@ -11,8 +11,6 @@ from numpy.lib.stride_tricks import as_strided
 
 from adatron.numerics.compiled import IS_COMPILED, compiled, ordered_part
 
-__all__ = ["exponential", "exponentials"]
-
 # A number of this size (1.5 · 2⁵², 1.5 · 2²³) has no digits after the point, so adding it rounds.
 _ROUND, _SINGLE_ROUND = 6755399441055744.0, np.float32(12582912.0)
 # log 2 in two parts: the first has few digits, so its product with n is exact.

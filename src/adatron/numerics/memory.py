@@ -1,22 +1,34 @@
-"""How much memory there is (the machine's, or the container's if that is less), and how much was used."""
+"""Memory: how much there is, how much was used, and a buffer that one fit hands on to the next."""
 
 from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
+from math import prod
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
-__all__ = ["available_memory", "peak_memory"]
+import numpy as np
 
 _CGROUP_FILES = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
 )
+KEPT_BYTES = 256 * 2**20  # at most, between fits
+
+_lock = Lock()
+_kept: list[Buffer] = []  # one at most
 
 
 def available_memory() -> int:
-    """Bytes that may still be allocated on the machine and in the control group."""
-    free = _machine_memory()
+    """Bytes that may still be allocated: on the machine, or in the container if that is less."""
+    try:
+        free = _entry("/proc/meminfo", "MemAvailable:")
+        free = free or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (OSError, ValueError, AttributeError):
+        free = 4 * 2**30  # unknown platform: a modest guess
     for files in _CGROUP_FILES:
         try:
             limit, usage = (int(Path(file).read_text()) for file in files)
@@ -47,9 +59,35 @@ def _entry(path: str, name: str) -> int | None:
     return next((int(line.split()[1]) * 1024 for line in found), None)
 
 
-def _machine_memory() -> int:
-    try:
-        free = _entry("/proc/meminfo", "MemAvailable:")
-        return free if free is not None else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (OSError, ValueError, AttributeError):
-        return 4 * 2**30  # unknown platform: a modest guess
+@dataclass
+class Buffer:
+    """Uninitialised memory, and how much of it has been written to.
+
+    The first write to fresh memory costs more than the kernel values written to it: the system clears every
+    page, and a virtual machine may have to ask its host for it. Searches fit again and again, so one buffer
+    of moderate size is kept until another fit takes it.
+    """
+
+    memory: np.ndarray
+    touched: int = 0
+
+    def array(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """The beginning of the memory as an array."""
+        return self.memory[: prod(shape) * np.dtype(dtype).itemsize].view(dtype).reshape(shape)
+
+    def leave(self, touched: int) -> None:
+        """Hand the memory to the next fit; the caller has written `touched` bytes and holds no view."""
+        self.touched = max(self.touched, touched)
+        if self.touched <= KEPT_BYTES:
+            with _lock:
+                _kept[:] = [max([self, *_kept], key=lambda buffer: buffer.touched)]
+
+
+def reused_buffer(size: int) -> Buffer:
+    """A buffer of at least `size` bytes: the kept one, if it is large enough."""
+    with _lock:
+        found = _kept.pop() if _kept else None
+    if found is not None and len(found.memory) >= size:
+        return found
+    del found  # frees its memory before more is allocated
+    return Buffer(np.empty(size, dtype=np.uint8))

@@ -18,8 +18,6 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["in_parallel", "one_blas_thread", "usable_threads"]
-
 _lock = Lock()
 _holders = 0
 _controller: Any = None  # finding the libraries takes milliseconds, so it is done once
@@ -82,44 +80,48 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
     a helper may come too late for any item; the call does not wait for it.
     """
     global _last_help
-    todo = list(items)[::-1]
-    count = len(todo)
+    todo = list(items)
+    queue = iter(todo)  # each thread takes the next item
+    if min(n_threads, len(todo)) <= 1:
+        for item in queue:
+            work(item)
+        return
     finished: list[None] = []
     errors: list[BaseException] = []
 
-    def go_on() -> None:
-        try:
-            while todo and not errors:
-                try:
-                    item = todo.pop()
-                except IndexError:  # another thread was faster
-                    return
-                work(item)
-                finished.append(None)
-        except BaseException as error:
-            errors.append(error)
-
     def help_out(done: Any) -> None:
         try:
-            go_on()
+            for item in queue:
+                work(item)
+                finished.append(None)
+                if errors:
+                    break
+        except BaseException as error:
+            errors.append(error)
         finally:
             done.release()
 
-    working = [_thread.allocate_lock() for _ in range(min(n_threads, len(todo)) - 1)]
     were_idle = monotonic() - _last_help > _IDLE
-    for done in working:
+    helpers = [_thread.allocate_lock() for _ in range(min(n_threads, len(todo)) - 1)]
+    for done in helpers:
         done.acquire()
         _start(help_out, done, were_idle)
-    go_on()
-    if len(finished) < count:
-        for done in working:
+    try:
+        for item in queue:
+            work(item)
+            finished.append(None)
+            if errors:
+                break
+    except BaseException as error:
+        errors.append(error)
+    if len(finished) < len(todo):
+        for done in helpers:
             try:
                 done.acquire()
             except BaseException as error:  # Ctrl-C while waiting: the helpers end at their next item
                 errors.append(error)
                 done.acquire()
-    if working:
-        _last_help = monotonic()
+    _last_help = monotonic()
     if errors:
         raise errors[0]
 

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adatron.gram import DenseGram
-from adatron.gram.dense import add_kept_rows
+from adatron.gram import DenseGram, add_kept_rows
 from adatron.paths.elbow import ELBOW, LEFT, PARKED, RIGHT, Elbow, next_event
 from adatron.problems import DualProblem
 from adatron.solvers import GreedyAdatron
