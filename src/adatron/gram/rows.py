@@ -151,8 +151,13 @@ class RowGram(Gram):
             if self.keeps_first:
                 result += self.block(rows).T @ V[rows]
                 continue
+            slots = None if self.forgets else self.keep(rows)
             for b in range(V.shape[1]):
-                self.add_rows(rows, np.ascontiguousarray(V[rows, b]), result[:, b])
+                weights = np.ascontiguousarray(V[rows, b])
+                if slots is None:
+                    self._add_unkept(rows, weights, result[:, b])
+                else:
+                    self._add(slots, weights, result[:, b])
         return result
 
     def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:

@@ -1,18 +1,17 @@
 """The only epoch loop, the only certificate, the exact finish and the reasons for stopping.
 
-A `Run` has a problem, a solver and a rule; `rounds` advances runs until their rules have ended all columns.
+A `Run` has a problem, a solver and a rule; `rounds` advances runs epoch by epoch until their rules have ended
+all columns, `solved` gives the solutions.
 
 >>> import numpy as np
 >>> from adatron.gram import DenseGram
 >>> from adatron.problems import classification
 >>> from adatron.solvers import KernelAdatron
->>> from adatron.training import GapRule, Run, rounds
+>>> from adatron.training import GapRule, Run, solved
 >>> x = np.array([[-2.0], [-1.0], [1.0], [2.0]])
 >>> problem = classification(DenseGram(x @ x.T), np.sign(x), np.full(4, np.inf), bias=True)
 >>> run = Run(problem, KernelAdatron(), GapRule(1e-6), max_iter=1000)
->>> for records in rounds([run]):
-...     pass
->>> solution = run.solutions[0]
+>>> [solution] = solved([run])
 >>> print(solution.status, solution.alpha.round(6), round(solution.bias, 6))
 converged [0.  0.5 0.5 0. ] 0.0
 """
@@ -22,7 +21,7 @@ from adatron.training.certificate import Certificate, certify
 from adatron.training.finish import exact_finish
 from adatron.training.records import HISTORY_FIELDS, DualSolution, EpochRecord, History, Status, measure
 from adatron.training.rule import GapRule, OwnRule, Rule
-from adatron.training.run import Run, rounds
+from adatron.training.run import Run, rounds, solved
 from adatron.training.squared_hinge import nearest_penalty
 from adatron.training.stages import StageRule
 
@@ -43,4 +42,5 @@ __all__ = [
     "measure",
     "nearest_penalty",
     "rounds",
+    "solved",
 ]

@@ -28,20 +28,6 @@ from adatron.gram import REGIME, Regime
 from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
 
-__all__ = [
-    "Certificate",
-    "best_bias",
-    "certify",
-    "estimated_gap",
-    "hard_margin",
-    "is_as_good_as_hard",
-    "make_feasible",
-    "measure_gap",
-    "precise_sum",
-    "soft_margin",
-    "with_smaller_gap",
-]
-
 _DIGITS = 8.0 * np.finfo(float).eps  # error of a float64 kernel value, relative to √(K_ii K_jj)
 _NO_MATTER = 1e-9  # part of a gap that need not be allowed for
 FAR = 1e6  # offset of the kernel from which on its lost digits are allowed for
@@ -75,11 +61,7 @@ class Certificate:
 
 @singledispatch
 def certify(
-    problem: Any,
-    column: int,
-    alpha: np.ndarray,
-    outputs: np.ndarray | None = None,
-    regime: Regime = REGIME,
+    problem: Any, column: int, alpha: np.ndarray, outputs: np.ndarray | None = None, regime: Regime = REGIME
 ) -> Certificate:
     """Make α feasible, recompute its outputs from the kernel and measure the gap.
 
@@ -98,20 +80,22 @@ def _(
     outputs: np.ndarray | None = None,
     regime: Regime = REGIME,
 ) -> Certificate:
-    y, upper = problem.y[:, column], problem.upper[:, column]
+    gram, y = problem.gram, problem.y[:, column]
     alpha = np.asarray(alpha, dtype=np.float64)
-    feasible = make_feasible(problem.gram.cancel_twins(alpha), y, upper, problem.equality)
-    gram = problem.gram
+    feasible = make_feasible(gram.cancel_twins(alpha), y, problem.upper[:, column], problem.equality)
     if gram.is_single and gram.points.m <= regime.all_in_double:
         return measure_gap(problem, column, feasible, gram.exact_outputs(np.arange(gram.m), y * feasible))
-    if not gram.is_single:
-        f = problem.gram.matmul((y * feasible)[:, None])[:, 0]
-        return _allow_for_lost_digits(problem, column, measure_gap(problem, column, feasible, f))
-    if outputs is None:
-        f = problem.gram.matmul((y * feasible)[:, None])[:, 0]
+    if gram.is_single and outputs is not None:
+        f = outputs + gram.matmul((y * (feasible - alpha))[:, None])[:, 0]
     else:
-        f = outputs + problem.gram.matmul((y * (feasible - alpha))[:, None])[:, 0]
-    return _allow_for_rounding(problem, column, measure_gap(problem, column, feasible, f))
+        f = gram.matmul((y * feasible)[:, None])[:, 0]
+    certificate = measure_gap(problem, column, feasible, f)
+    if not gram.is_single:
+        return _allow_for_lost_digits(problem, column, certificate)
+    sample = np.unique(np.linspace(0, problem.m - 1, max(100, problem.m // 100)).astype(int))
+    errors = np.abs(gram.exact_outputs(sample, y * feasible) - f[sample])
+    rounding = _cost_of_errors(problem, column, certificate, float(errors.mean()), float(errors.max()))
+    return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
 
 
 def _allow_for_lost_digits(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
@@ -151,15 +135,6 @@ def _cost_of_errors(
     return float(np.sum(weights * errors)) / size
 
 
-def _allow_for_rounding(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
-    """Enlarge a gap from float32 kernel values by what a float64 spot check finds them to cost."""
-    y = problem.y[:, column]
-    sample = np.unique(np.linspace(0, problem.m - 1, max(100, problem.m // 100)).astype(int))
-    errors = np.abs(problem.gram.exact_outputs(sample, y * certificate.alpha) - certificate.f[sample])
-    rounding = _cost_of_errors(problem, column, certificate, float(errors.mean()), float(errors.max()))
-    return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
-
-
 def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, equality: float | None) -> np.ndarray:
     """Clip α to its box, drop what is negligible and shrink the heavier class until ``yᵀα = r``.
 
@@ -179,15 +154,11 @@ def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, equality:
         alpha[~positive] *= max(above - r, 0.0) / below
     missing = r - float(y @ alpha)
     if r and missing > _BALANCED * r:
-        alpha[positive] = _raised(alpha[positive], upper[positive], missing)
+        a, u = alpha[positive], upper[positive]
+        room = np.where(a > 0.0, u - a, 0.0)
+        room = room if room.sum() >= missing else u - a  # zeros stay if the others have room enough
+        alpha[positive] = np.minimum(a + room * (missing / max(room.sum(), missing)), u)
     return alpha
-
-
-def _raised(alpha: np.ndarray, upper: np.ndarray, missing: float) -> np.ndarray:
-    """α moved towards its bounds until `missing` is in it; zeros stay if the others have room enough."""
-    room = np.where(alpha > 0.0, upper - alpha, 0.0)
-    room = room if room.sum() >= missing else upper - alpha
-    return np.minimum(alpha + room * (missing / max(room.sum(), missing)), upper)
 
 
 def estimated_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndarray) -> float:
@@ -257,16 +228,9 @@ def with_smaller_gap(soft: Certificate, hard: Certificate) -> Certificate:
 
 
 def soft_margin(
-    alpha: np.ndarray,
-    f: np.ndarray,
-    bias: float,
-    interval: tuple[float, float],
-    quadratic: float,
-    linear: float,
-    worst: float,
-    difference: float,
-    least_size: float = 0.0,
-) -> Certificate:
+    alpha: np.ndarray, f: np.ndarray, bias: float, interval: tuple[float, float], quadratic: float,
+    linear: float, worst: float, difference: float, least_size: float = 0.0,
+) -> Certificate:  # fmt: skip
     """The certificate for finite bounds, from the `worst` output and ``difference = P − D``."""
     dual = linear - 0.5 * quadratic
     primal = dual + difference
@@ -278,14 +242,9 @@ def soft_margin(
 
 
 def hard_margin(
-    alpha: np.ndarray,
-    f: np.ndarray,
-    bias: float,
-    interval: tuple[float, float],
-    quadratic: float,
-    linear: float,
-    outputs: np.ndarray,
-) -> Certificate:
+    alpha: np.ndarray, f: np.ndarray, bias: float, interval: tuple[float, float], quadratic: float,
+    linear: float, outputs: np.ndarray,
+) -> Certificate:  # fmt: skip
     """The certificate for infinite bounds; `outputs` are to be at least 1, up to one common factor."""
     norm = float(np.sqrt(quadratic))
     worst = float(outputs.min())

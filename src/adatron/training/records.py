@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property, singledispatch
 from typing import Any
@@ -12,8 +12,7 @@ import numpy as np
 
 from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem, measure_columns
-
-__all__ = ["HISTORY_FIELDS", "DualSolution", "EpochRecord", "History", "Status", "measure"]
+from adatron.training.certificate import Certificate
 
 HISTORY_FIELDS = ("epoch", "seconds", "objective", "margin", "bias", "violation")
 
@@ -140,6 +139,44 @@ class History:
             self.rows = self.rows[:half] + self.rows[half + 1 :: 2]
             self.growth = 1.0 + 2.0 * (self.growth - 1.0)
         self.rows.append(row)
+
+
+def as_plain(value: Any) -> Any:
+    """Certificates, solutions and histories as dictionaries that say what they are."""
+    if isinstance(value, list):
+        return [as_plain(item) for item in value]
+    if isinstance(value, History):
+        rows = np.array(value.rows, dtype=float).reshape(len(value.rows), len(HISTORY_FIELDS))
+        return {"": "History", "limit": value.limit, "growth": value.growth, "rows": rows}
+    if isinstance(value, DualSolution):
+        trace = np.array(value.trace, dtype=float).reshape(len(value.trace), len(HISTORY_FIELDS))
+        named = {f.name: getattr(value, f.name) for f in fields(value)}
+        return {"": "DualSolution", **named, "status": value.status.name, "trace": trace}
+    if isinstance(value, Certificate):
+        return {"": "Certificate"} | {f.name: getattr(value, f.name) for f in fields(value)}
+    return value
+
+
+def from_plain(value: Any) -> Any:
+    """The inverse of `as_plain`."""
+    if isinstance(value, list):
+        return [from_plain(item) for item in value]
+    if not isinstance(value, dict) or "" not in value:
+        return value
+    kind, content = value[""], {key: item for key, item in value.items() if key != ""}
+    if kind == "History":
+        history = History(content["limit"])
+        history.rows, history.growth = _rows(content["rows"]), content["growth"]
+        return history
+    if kind == "DualSolution":
+        content |= {"status": Status[content["status"]], "trace": _rows(content["trace"])}
+        return DualSolution(**content)
+    return Certificate(**content)
+
+
+def _rows(values: np.ndarray) -> list[tuple[float, ...]]:
+    """Rows of a trace; the first entry is the epoch."""
+    return [(int(row[0]), *row[1:]) for row in values.tolist()]
 
 
 @singledispatch

@@ -6,6 +6,7 @@ algorithm's own rule, for those that are not meant to reach the optimum of the d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,10 @@ from adatron.gram import REGIME, Regime
 from adatron.solvers import Pause
 from adatron.training.certificate import FAR, Certificate, certify, estimated_gap
 from adatron.training.finish import exact_finish
-from adatron.training.records import Status, measure
+from adatron.training.records import Status
 
 if TYPE_CHECKING:
     from adatron.training.run import Run
-
-__all__ = ["GapRule", "OwnRule", "Rule", "Verdict"]
 
 Verdict = tuple[Status, Certificate]
 
@@ -32,13 +31,15 @@ _LAST_LOOK = 128  # epoch from which on a gap that hardly has fallen is proof en
 _LEAST_TRY = 3_000  # epochs before a fit is given up
 _INDEFINITE_EPOCHS = 1_000  # no gap can end a fit with an indefinite kernel
 _EAGER_AT = (10, 100, 1_000, 10_000)  # epochs at which an eager rule tries the exact finish whatever the gap
-_REFRESH_EVERY = 1_000  # epochs after which f is recomputed, so that rounding cannot pile up
 
 
 class Rule:
     """What a run asks: to advance, when to be judged, and the verdict."""
 
     keeps_states = False  # whether a run keeps the states of columns that have ended
+    # A rule that takes the epochs of a run itself, one or several, gives objective, margin and violation of
+    # every live column, (n, B, 3).
+    advance: Callable[[Run, Pause], np.ndarray] | None = None
 
     def __init__(self, *, indefinite: bool = False, regime: Regime = REGIME) -> None:
         self.indefinite, self.regime = indefinite, regime
@@ -46,13 +47,6 @@ class Rule:
 
     def begin(self, run: Run) -> None:
         """Set up what the rule remembers of the columns of a run."""
-
-    def advance(self, run: Run, pause: Pause) -> np.ndarray:
-        """One epoch, or several; objective, margin and violation of every live column, (n, B, 3)."""
-        run.state = run.solver.epoch(run.live_problem, run.state, pause)
-        if (run.epoch + 1) % _REFRESH_EVERY == 0:
-            run.state.f[:] = run.live_problem.outputs(run.state.alpha)
-        return measure(run.live_problem, run.state)[None]
 
     def next_check(self, run: Run) -> int:
         """The epoch at which columns are judged again."""
@@ -115,15 +109,9 @@ class GapRule(Rule):
     """
 
     def __init__(
-        self,
-        tol: float,
-        *,
-        aim: float = 1.0,
-        indefinite: bool = False,
-        eager: bool = False,
-        may_give_up: bool = False,
-        regime: Regime = REGIME,
-    ) -> None:
+        self, tol: float, *, aim: float = 1.0, indefinite: bool = False, eager: bool = False,
+        may_give_up: bool = False, regime: Regime = REGIME,
+    ) -> None:  # fmt: skip
         super().__init__(indefinite=indefinite, regime=regime)
         self.allowed, self.tol, self.eager, self.may_give_up = tol, aim * tol, eager, may_give_up
 
@@ -164,7 +152,7 @@ class GapRule(Rule):
             finished = self._finish(run, column, alpha)  # which is likely to have the last word
             if finished is not None and finished.gap <= self.tol and self.tol >= np.finfo(float).eps:
                 return Status.CONVERGED, finished
-        certificate = self._certify(run, column, alpha, f)
+        certificate = certify(run.problem, column, alpha, f, self.regime)
         if is_single:
             return self._judge_single(run, place, certificate)
         self._keep_best(column, certificate)
@@ -217,16 +205,15 @@ class GapRule(Rule):
         if saved["is_exact"] and run.problem.gram.is_single:
             run.problem = replace(run.problem, gram=run.problem.gram.exact())
 
-    def _certify(self, run: Run, column: int, alpha: np.ndarray, f: np.ndarray | None = None) -> Certificate:
-        return certify(run.problem, column, alpha, f, self.regime)
-
     def _finish(self, run: Run, column: int, alpha: np.ndarray) -> Certificate | None:
         found = exact_finish(run.problem, column, alpha, run.pause)
-        self._finished[column] = None if found is None else self._certify(run, column, found)
+        self._finished[column] = (
+            None if found is None else certify(run.problem, column, found, None, self.regime)
+        )
         return self._finished[column]
 
     def _judge_diverged(self, run: Run, column: int, alpha: np.ndarray) -> Verdict:
-        best = self._best[column] or self._certify(run, column, np.zeros_like(alpha))
+        best = self._best[column] or certify(run.problem, column, np.zeros_like(alpha), None, self.regime)
         if self.indefinite:
             return Status.INDEFINITE_KERNEL, best
         if self._is_greedy and run.problem.offset >= FAR:  # exact steps diverge by rounding alone
@@ -255,7 +242,7 @@ class GapRule(Rule):
         is_due = run.epoch >= _LOOK_AT_DIGITS and run.epoch & (run.epoch - 1) == 0
         if not is_due or run.problem.gram.is_single or self.indefinite or run.problem.offset < FAR:
             return None
-        certificate = self._certify(run, column, alpha)
+        certificate = certify(run.problem, column, alpha, None, self.regime)
         is_lost = certificate.rounding >= 1.0 or (run.epoch >= _LAST_LOOK and certificate.gap >= 0.5)
         return (Status.PRECISION_LIMIT, certificate) if is_lost else None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import fields
 from threading import Event
 from time import monotonic
 from typing import Any
@@ -19,13 +18,20 @@ import numpy as np
 from adatron.problems import DualProblem
 from adatron.solvers import MultiplicativeUpdating, Pause, Solver, take_columns
 from adatron.training.certificate import Certificate, certify
-from adatron.training.records import HISTORY_FIELDS, DualSolution, EpochRecord, History, Status
+from adatron.training.records import (
+    DualSolution,
+    EpochRecord,
+    History,
+    Status,
+    as_plain,
+    from_plain,
+    measure,
+)
 from adatron.training.rule import Rule
-
-__all__ = ["Run", "rounds"]
 
 _FLAGS = frozenset({"diverged", "ended", "stalled"})
 _LIMITS = (Status.MAX_ITER, Status.TIME_LIMIT, Status.STOPPED)
+_REFRESH_EVERY = 1_000  # epochs after which f is recomputed, so that rounding cannot pile up
 
 
 class Run:
@@ -61,15 +67,9 @@ class Run:
     """
 
     def __init__(
-        self,
-        problem: Any,
-        solver: Solver,
-        rule: Rule,
-        *,
-        max_iter: int,
-        alpha: np.ndarray | None = None,
+        self, problem: Any, solver: Solver, rule: Rule, *, max_iter: int, alpha: np.ndarray | None = None,
         first: int = 0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.problem, self.solver, self.rule = problem, solver, rule
         self.max_iter, self.first, self.began = max_iter, first, monotonic()
         self.epoch, self.is_watched = 0, True
@@ -87,7 +87,13 @@ class Run:
     def advance(self, pause: Pause) -> list[EpochRecord]:
         """One epoch of every live column, or several; columns that have ended leave."""
         self.pause = pause
-        measures = self.rule.advance(self, pause)
+        if self.rule.advance is not None:
+            measures = self.rule.advance(self, pause)
+        else:
+            self.state = self.solver.epoch(self.live_problem, self.state, pause)
+            if (self.epoch + 1) % _REFRESH_EVERY == 0:
+                self.state.f[:] = self.live_problem.outputs(self.state.alpha)
+            measures = measure(self.live_problem, self.state)[None]
         self.epoch += len(measures)
         records = self._record(measures)
         is_flagged = any(getattr(self.state, name).any() for name in self.flags)
@@ -147,9 +153,9 @@ class Run:
         return {
             "epoch": self.epoch, "seconds": monotonic() - self.began, "next_check": self._next_check,
             "live": live, "state": state._asdict(), "last": {c: own._asdict() for c, own in ended.items()},
-            "traces": [_plain(trace) for trace in self.traces],
-            "solutions": [_plain(own) if c not in live else None for c, own in enumerate(self.solutions)],
-            "rule": {name: _plain(value) for name, value in self.rule.saved(self).items()},
+            "traces": [as_plain(trace) for trace in self.traces],
+            "solutions": [as_plain(own) if c not in live else None for c, own in enumerate(self.solutions)],
+            "rule": {name: as_plain(value) for name, value in self.rule.saved(self).items()},
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -163,9 +169,9 @@ class Run:
         self._next_check, self.live = saved["next_check"], saved["live"]
         self.state = kind(**{name: np.asfortranarray(array) for name, array in saved["state"].items()})
         self.last = {column: kind(**own) for column, own in saved["last"].items()}
-        self.traces = [_object(trace) for trace in saved["traces"]]
-        self.solutions = [_object(solution) for solution in saved["solutions"]]
-        self.rule.restore(self, {name: _object(value) for name, value in saved["rule"].items()})
+        self.traces = [from_plain(trace) for trace in saved["traces"]]
+        self.solutions = [from_plain(solution) for solution in saved["solutions"]]
+        self.rule.restore(self, {name: from_plain(value) for name, value in saved["rule"].items()})
         is_whole = len(self.live) in (0, self.problem.n_columns)
         self.live_problem = self.problem if is_whole else self.problem.columns(self.live)
 
@@ -214,19 +220,10 @@ class Run:
         if status is Status.DIVERGED and isinstance(self.solver, MultiplicativeUpdating):
             advice = self.solver.advice(self.problem, column, certificate.alpha)
         return DualSolution(
-            certificate.alpha,
-            certificate.bias,
-            status,
-            self.epoch,
-            certificate.gap,
-            monotonic() - self.began,
-            certificate.bias_interval,
-            certificate.margin_interval,
-            certificate.plain_gap,
-            self.rule.is_finished(column, certificate),
-            advice,
-            trace,
-        )
+            certificate.alpha, certificate.bias, status, self.epoch, certificate.gap,
+            monotonic() - self.began, certificate.bias_interval, certificate.margin_interval,
+            certificate.plain_gap, self.rule.is_finished(column, certificate), advice, trace,
+        )  # fmt: skip
 
     def _leave(self, staying: np.ndarray) -> None:
         if staying.all():
@@ -248,13 +245,7 @@ def rounds(
 ) -> Iterator[list[EpochRecord]]:
     """Advance all runs by one epoch at a time, and give the records of each round.
 
-    Parameters
-    ----------
-    runs : list of Run
-    time_limit : float, optional
-        Seconds, counted from now.
-    n_threads : int
-        Runs advanced at the same time.
+    `n_threads` runs are advanced at once; the `time_limit` counts from now, in seconds.
     """
     deadline = np.inf if time_limit is None else monotonic() + time_limit
     left = Event()
@@ -265,9 +256,21 @@ def rounds(
 
     with ThreadPoolExecutor(n_threads) as pool:
         while waiting := [run for run in runs if len(run.live)]:
-            live = _group(waiting)
+            # the first runs whose matrices are held together: all of them if they are small
+            costs = np.cumsum([run.problem.gram.cost for run in waiting])
+            most = waiting[0].rule.regime.held_at_once
+            live = waiting[: max(1, int(np.searchsorted(costs, most, side="right")))]
+            records: list[EpochRecord] = []
             try:
-                yield _advance_all(live, pause, pool if n_threads > 1 else None)
+                if n_threads == 1 or len(live) == 1:
+                    for run in live:
+                        records += run.advance(pause)
+                else:
+                    tasks = [pool.submit(run.advance, pause) for run in live]
+                    wait(tasks)
+                    for task in tasks:
+                        records += task.result()
+                yield records
             except _TimeUp:
                 for run in waiting:
                     run.end(Status.TIME_LIMIT)
@@ -276,57 +279,8 @@ def rounds(
                 raise
 
 
-def _group(runs: list[Run]) -> list[Run]:
-    """The first runs whose matrices are held together: all of them if they are small."""
-    if len(runs) == 1:
-        return runs
-    costs = np.cumsum([run.problem.gram.cost for run in runs])
-    return runs[: max(1, int(np.searchsorted(costs, runs[0].rule.regime.held_at_once, side="right")))]
-
-
-def _advance_all(runs: list[Run], pause: Pause, pool: ThreadPoolExecutor | None) -> list[EpochRecord]:
-    if pool is None or len(runs) == 1:
-        parts = [run.advance(pause) for run in runs]
-    else:
-        tasks = [pool.submit(run.advance, pause) for run in runs]
-        wait(tasks)
-        parts = [task.result() for task in tasks]
-    return [record for part in parts for record in part]
-
-
-def _plain(value: Any) -> Any:
-    """Certificates, solutions and histories as dictionaries that say what they are."""
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if isinstance(value, History):
-        rows = np.array(value.rows, dtype=float).reshape(len(value.rows), len(HISTORY_FIELDS))
-        return {"": "History", "limit": value.limit, "growth": value.growth, "rows": rows}
-    if isinstance(value, DualSolution):
-        trace = np.array(value.trace, dtype=float).reshape(len(value.trace), len(HISTORY_FIELDS))
-        named = {f.name: getattr(value, f.name) for f in fields(value)}
-        return {"": "DualSolution", **named, "status": value.status.name, "trace": trace}
-    if isinstance(value, Certificate):
-        return {"": "Certificate"} | {f.name: getattr(value, f.name) for f in fields(value)}
-    return value
-
-
-def _object(value: Any) -> Any:
-    """The inverse of `_plain`."""
-    if isinstance(value, list):
-        return [_object(item) for item in value]
-    if not isinstance(value, dict) or "" not in value:
-        return value
-    kind, content = value[""], {key: item for key, item in value.items() if key != ""}
-    if kind == "History":
-        history = History(content["limit"])
-        history.rows, history.growth = _rows(content["rows"]), content["growth"]
-        return history
-    if kind == "DualSolution":
-        content |= {"status": Status[content["status"]], "trace": _rows(content["trace"])}
-        return DualSolution(**content)
-    return Certificate(**content)
-
-
-def _rows(values: np.ndarray) -> list[tuple[float, ...]]:
-    """Rows of a trace; the first entry is the epoch."""
-    return [(int(row[0]), *row[1:]) for row in values.tolist()]
+def solved(runs: list[Run], *, time_limit: float | None = None, n_threads: int = 1) -> list[DualSolution]:
+    """The solutions of all columns of all runs, advanced to their ends."""
+    for _ in rounds(runs, time_limit=time_limit, n_threads=n_threads):
+        pass
+    return [solution for run in runs for solution in run.snapshot()]
