@@ -17,8 +17,7 @@ from adatron import (
     KernelPerceptron,
     OneClassSVM,
 )
-from adatron.callbacks import Checkpoint, Patience
-from adatron.callbacks.checkpoint import digest
+from adatron.callbacks import Checkpoint, Patience, digest
 from adatron.datasets import load_sonar, make_waveform
 from adatron.exceptions import AdatronWarning
 
@@ -152,7 +151,7 @@ def test_R9_other_data_estimator_or_version(tmp_path, monkeypatch):
         SVC().set_callbacks(Checkpoint(path, resume=True)).fit(X, y, np.ones(len(y)))
     with pytest.raises(ValueError, match="estimator was SVC, is EnsembleSVC"):
         EnsembleSVC().set_callbacks(Checkpoint(path, resume=True)).fit(X, y)
-    monkeypatch.setattr("adatron.callbacks.checkpoint.__version__", "9.9")
+    monkeypatch.setattr("adatron.callbacks.__version__", "9.9")
     with pytest.raises(ValueError, match=r"adatron was .*, is 9.9"):
         SVC().set_callbacks(Checkpoint(path, resume=True)).fit(X, y)
 

@@ -76,7 +76,7 @@ def test_R4_a_file_that_may_not_grow(start, tmp_path):
 def test_R5_disk_full_when_a_checkpoint_is_saved(run, monkeypatch):
     run("fit", "pima", *TRAINED, "--checkpoint", "c")
     before = Path("c").read_bytes()
-    monkeypatch.setattr("adatron.callbacks.checkpoint.write_container", full_disk)
+    monkeypatch.setattr("adatron.callbacks.write_container", full_disk)
     result = run("fit", "pima", *TRAINED, "--checkpoint", "c", "--json")
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)

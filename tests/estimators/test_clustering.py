@@ -1,5 +1,7 @@
 """`SupportVectorClustering`: finds clusters of any shape, and its ball is the smallest one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from benchmarks.clustering import SETS, measure_apart
@@ -12,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from adatron import SupportVectorClustering
 from adatron.clustering import ClusterPath
 from adatron.exceptions import KernelError
+from adatron.gram import REGIME
 
 
 def index(labels, y):
@@ -117,7 +120,7 @@ def test_a_gap_beside_the_middle_is_found_by_enough_samples():
 def test_neighbour_graph_agrees_with_the_complete_one(monkeypatch):
     X, _ = make_moons(250, noise=0.05, random_state=1)
     complete = SupportVectorClustering(sigma=0.15, nu=0.1).fit_predict(X)
-    monkeypatch.setattr("adatron.clustering.labels._COMPLETE_UP_TO", 10)
+    monkeypatch.setattr(SupportVectorClustering, "_regime", replace(REGIME, all_edges_up_to=10))
     sparse = SupportVectorClustering(sigma=0.15, nu=0.1).fit_predict(X)
     assert adjusted_rand_score(sparse, complete) >= 0.98
 

@@ -302,6 +302,19 @@ def test_cross_validation_is_that_of_fits_on_the_folds(exact):
     assert scored["error"][-1] == pytest.approx(1.0 - np.mean(aucs))
 
 
+def test_given_splits_count_rows_without_weight():
+    X, y = noisy_points(3, m=40)
+    weights = np.where(np.arange(40) % 5 == 0, 0.0, 1.0)
+    kept = np.flatnonzero(weights)
+    splits = list(StratifiedKFold(3).split(X[kept], y[kept]))
+    alone = c_path(X[kept], y[kept], CS, gamma=0.3, cv=splits)
+    of_all = [(kept[a], kept[b]) for a, b in splits]
+    path = c_path(X, y, CS, gamma=0.3, cv=of_all, sample_weight=weights)
+    assert path["error"].tolist() == alone["error"].tolist()
+    dealt = c_path(X, y, CS, gamma=0.3, cv=StratifiedKFold(3), sample_weight=weights)
+    assert dealt["error"].tolist() == alone["error"].tolist()
+
+
 def test_folds_are_dealt_out_by_random_state():
     X, y = noisy_points(4, m=30)
     errors = [c_path(X, y, [1.0, 2.0], cv=3, random_state=seed)["error"].tolist() for seed in (0, 0, 1, 2)]
@@ -380,8 +393,8 @@ def test_a_C_beside_the_grid():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"Cs": []}, "Cs must be a list of numbers > 0 with at least one of them"),
-        ({"Cs": [[1.0]]}, "Cs must be a list of numbers"),
+        ({"Cs": []}, "Cs must be a list of at least one number > 0"),
+        ({"Cs": [[1.0]]}, r"Cs must be a list .* got shape \(1, 1\)"),
         ({"Cs": [1.0, 0.0]}, r"Cs must be finite numbers > 0, but Cs\[1\] is 0.0"),
         ({"Cs": [-2.0]}, r"Cs\[0\] is -2.0"),
         ({"Cs": [1.0, np.nan]}, r"Cs\[1\] is nan"),
@@ -413,7 +426,7 @@ def test_requests_that_cannot_be_served(parameters, message):
 def test_too_many_rows_for_an_exact_path():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2001, 1)), np.arange(2001) % 2
-    with pytest.raises(ValueError, match="at most 2000 rows, X has 2001; set exact=False, or take fewer"):
+    with pytest.raises(ValueError, match="at most 2000 rows, X has 2001; set exact=False"):
         c_path(X, y, [1e-3], exact=True)
 
 

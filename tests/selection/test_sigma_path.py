@@ -262,10 +262,10 @@ GOOD = noisy_points(5, m=20)
     ("arguments", "message"),
     [
         ({"sigmas": []}, "sigmas must be a list of at least one number > 0"),
-        ({"sigmas": [0.5, 0.0]}, r"sigmas must be finite numbers > 0, got 0\.0 at position 1"),
-        ({"sigmas": [-1.0]}, r"got -1\.0 at position 0"),
-        ({"sigmas": [0.5, np.nan]}, "got nan at position 1"),
-        ({"sigmas": [0.5, np.inf]}, "got inf at position 1"),
+        ({"sigmas": [0.5, 0.0]}, r"sigmas must be finite numbers > 0, but sigmas\[1\] is 0\.0"),
+        ({"sigmas": [-1.0]}, r"sigmas\[0\] is -1\.0"),
+        ({"sigmas": [0.5, np.nan]}, r"sigmas\[1\] is nan"),
+        ({"sigmas": [0.5, np.inf]}, r"sigmas\[1\] is inf"),
         ({"sigmas": ["wide"]}, r"sigmas must be numbers > 0, got \['wide'\]"),
         ({"sigmas": [[0.5, 1.0]]}, r"got shape \(1, 2\)"),
         (

@@ -1,27 +1,30 @@
-"""How clusters split as the width σ of the kernel falls, and which σ and ν to take."""
+"""From an enclosing ball to clusters, how these split as the width σ falls, and which σ and ν to take.
+
+In feature space a ball is one piece; where its surface comes back to the space of the rows it may be several
+contours (Ben-Hur, Horn, Siegelmann & Vapnik 2001). Whether x lies inside is a matter of its output
+``f(x) = Σ α_i k(x_i, x)`` alone, for ``k(x, x) = 1``: inside is ``f(x) ≥ level``. Rows are connected where
+the segment between them stays inside.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
-from adatron.clustering.labels import DistinctRows, LabelSettings, cluster_labels
 from adatron.estimators.parameters import as_random_state
 from adatron.exceptions import KernelError
-from adatron.gram import RowGram
+from adatron.gram import Regime, RowGram, expand
 from adatron.kernels import Gaussian
 from adatron.problems import enclosing_ball
 from adatron.solvers import GreedyAdatron
-from adatron.training import GapRule, Run, rounds
+from adatron.training import DualSolution, GapRule, Run, solved
 
-__all__ = ["NUS", "ClusterPath", "cluster_path"]
-
-NUS = (0.05, 0.1, 0.2, 0.3, 0.4)
-_ROWS_AT_MOST = 1_500
 _STEP = 2.0**0.25  # of σ: half an octave of σ²
 _WIDTHS_AT_MOST = 24
 _NEIGHBOURS = 12  # the narrowest kernel reaches about this many of the other rows
@@ -30,6 +33,9 @@ _ALIKE = 0.75  # adjusted Rand index from which clusters differ only in their ou
 _ROUNDING = 64 * np.finfo(float).eps  # a spread below this part of the mean is rounding
 _MAX_ITER = 10_000
 _CACHE = 2**26  # bytes of kernel values
+_FRINGE = 1.0 / 3.0  # part of the level above which rows around a cluster belong to it
+_POINTS_AT_ONCE = 2**22  # numbers in the points of segments that are evaluated together
+_FIRST_BATCH = 256  # edges
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,6 @@ class ClusterPath:
         Returns
         -------
         nu, sigma : int
-            Places in `nus` and `sigmas`.
         """
         usual = _usual(self.labels.reshape(-1, self.labels.shape[2])).reshape(self.labels.shape[:2])
         nu = int(usual.sum(axis=1).argmax())
@@ -116,36 +121,32 @@ def _usual(settings: np.ndarray) -> np.ndarray:
 
 
 def cluster_path(
-    X: np.ndarray, sigmas: np.ndarray | None, nus: np.ndarray, settings: LabelSettings, random_state: Any
+    X: np.ndarray, sigmas: np.ndarray | None, nus: np.ndarray, settings: Settings, random_state: Any
 ) -> ClusterPath:
     """Cluster the rows of `X`, or 1,500 of them if there are more, for every ν and σ.
 
     Without `sigmas`, the widths go from the spread of the rows down to the distance of near neighbours.
     """
-    places = np.arange(len(X))
-    if len(X) > _ROWS_AT_MOST:
-        places = np.sort(as_random_state(random_state).choice(len(X), _ROWS_AT_MOST, replace=False))
+    places, most = np.arange(len(X)), settings.regime.cluster_path_rows
+    if len(X) > most:
+        places = np.sort(as_random_state(random_state).choice(len(X), most, replace=False))
         X = X[places]
     sigmas = _widths(X) if sigmas is None else sigmas
-    rows = DistinctRows(X, settings.n_neighbors)
+    rows = DistinctRows(X, settings)
     labels = np.empty((len(nus), len(sigmas), len(X)), dtype=np.int64)
     for j, sigma in enumerate(sigmas):
         kernel = Gaussian.of_width(float(sigma))
         for i, nu in enumerate(nus):
             # float32 is quick and does to compare settings; the fit itself is as exact as others
-            gram = RowGram(kernel, X, _CACHE, np.float32)
-            problem = enclosing_ball(gram, np.ones(len(X)), float(nu))
+            problem = enclosing_ball(RowGram(kernel, X, _CACHE, np.float32), np.ones(len(X)), float(nu))
             run = Run(problem, GreedyAdatron(), GapRule(settings.tol), max_iter=_MAX_ITER)
-            for _ in rounds([run]):
-                pass
-            labels[i, j], _ = cluster_labels(kernel, rows, run.snapshot()[0], settings)
+            labels[i, j], _ = cluster_labels(kernel, rows, solved([run])[0], settings)
     return ClusterPath(sigmas, nus, labels, places)
 
 
 def _widths(X: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
-        centre = X.mean(axis=0)
-        spread = float(np.square(X - centre).sum(axis=1).mean())  # β, as for gamma="mean"
+        spread = float(np.square(X - X.mean(axis=0)).sum(axis=1).mean())  # β, as for gamma="mean"
     if not np.isfinite(spread):
         raise KernelError("the variance of X overflows float64; scale X (e.g. with StandardScaler)")
     if spread <= max(_ROUNDING * float(np.abs(X).max()), np.finfo(float).tiny ** 0.5) ** 2:
@@ -156,3 +157,124 @@ def _widths(X: np.ndarray) -> np.ndarray:
     nearest = float(np.median(distances[:, -1]))
     steps = np.log(max(np.sqrt(spread) / nearest, 1.0)) / np.log(_STEP)
     return np.sqrt(0.5 * spread) * _STEP ** -np.arange(min(int(steps) + 1, _WIDTHS_AT_MOST))
+
+
+class Settings(NamedTuple):
+    """How rows are connected, and which components are clusters."""
+
+    n_neighbors: int  # of each row to which a connection is tested
+    n_samples: int  # points tested on each segment
+    share: float  # part of the rows inside below which a component is no cluster
+    tol: float  # part of the level that the solution leaves open
+    regime: Regime
+
+
+class DistinctRows:
+    """The different rows of X and the pairs to test: a row that occurs often is not its own neighbour.
+
+    Pairs may turn out to be connected: all of few rows, near neighbours of many; the closest come first.
+    """
+
+    def __init__(self, X: np.ndarray, settings: Settings) -> None:
+        self.X = X
+        self.distinct, inverse, self.counts = np.unique(X, axis=0, return_inverse=True, return_counts=True)
+        self.inverse, rows, m = inverse.ravel(), self.distinct, len(self.distinct)
+        if m <= settings.regime.all_edges_up_to:
+            low, high = np.triu_indices(m, 1)
+            lengths = np.linalg.norm(rows[low] - rows[high], axis=1)
+        else:
+            nearest = NearestNeighbors(n_neighbors=min(settings.n_neighbors, m - 1)).fit(rows)
+            distances, neighbours = nearest.kneighbors()
+            own, others = np.repeat(np.arange(m), neighbours.shape[1]), neighbours.ravel()
+            low, high = np.minimum(own, others), np.maximum(own, others)
+            _, once = np.unique(low * m + high, return_index=True)  # neighbours of each other are one pair
+            low, high, lengths = low[once], high[once], distances.ravel()[once]
+        self.edges = np.column_stack([low, high])[np.argsort(lengths, kind="stable")]
+
+
+class _Contour:
+    """The surface of a ball, seen in the space of the rows."""
+
+    def __init__(
+        self, kernel: Gaussian, rows: DistinctRows, solution: DualSolution, settings: Settings
+    ) -> None:
+        support = np.flatnonzero(solution.alpha)
+        self.kernel, self.vectors, self.coefficients = kernel, rows.X[support], solution.alpha[support]
+        self.level = 0.5 - solution.bias  # on the surface ½ k(x, x) − f = bias
+        self.rows, self.settings = rows.distinct, settings
+        radius = np.linalg.norm(self.vectors - self.vectors.mean(axis=0), axis=1).max()
+        rounding = 8.0 * np.finfo(np.float32).eps * kernel.gamma * radius**2  # of the exponent γ|x − z|²
+        self.precision = np.float32 if 10.0 * rounding <= settings.tol else np.float64
+
+    def outputs(self, X: np.ndarray, precision: type = np.float64) -> np.ndarray:
+        return expand(self.kernel, X, self.vectors, self.coefficients[:, None], precision)[:, 0]
+
+    def is_inside(self, outputs: np.ndarray, part: float = 1.0) -> np.ndarray:
+        """Whether outputs are at least that part of the level."""
+        return outputs >= part * self.level * (1.0 - self.settings.tol)
+
+    def connected(self, edges: np.ndarray, part: float = 1.0) -> np.ndarray:
+        """The edges whose segments stay inside, from few large kernel evaluations."""
+        n, d = self.settings.n_samples, self.rows.shape[1]
+        fractions = np.arange(1, n + 1) / (n + 1)
+        fractions = fractions[np.argsort(np.abs(fractions - 0.5), kind="stable")]
+        for some in (fractions[:1], fractions[1:]):  # most edges that leave do so at the middle
+            if not len(some):
+                continue
+            stays = np.empty(len(edges), dtype=bool)
+            step = max(1, _POINTS_AT_ONCE // (d * len(some)))
+            for start in range(0, len(edges), step):
+                batch = slice(start, start + step)
+                begin, end = self.rows[edges[batch, 0], None], self.rows[edges[batch, 1], None]
+                points = begin + some[None, :, None] * (end - begin)
+                inside = self.is_inside(self.outputs(points.reshape(-1, d), self.precision), part)
+                stays[batch] = inside.reshape(-1, len(some)).all(axis=1)
+            edges = edges[stays]
+        return edges
+
+    def components(self, edges: np.ndarray) -> np.ndarray:
+        """Component of every distinct row; short edges go first, and spare the long ones in a component."""
+        m = len(self.rows)
+        component = np.arange(m)
+        start, size = 0, max(_FIRST_BATCH, m)
+        while start < len(edges):
+            batch = edges[start : start + size]
+            batch = batch[component[batch[:, 0]] != component[batch[:, 1]]]
+            found = component[self.connected(batch)]
+            graph = sparse.coo_array((np.ones(len(found)), (found[:, 0], found[:, 1])), shape=(m, m))
+            component = connected_components(graph, directed=False)[1][component]
+            start, size = start + size, 2 * size
+        return component
+
+
+def cluster_labels(
+    kernel: Gaussian, rows: DistinctRows, solution: DualSolution, settings: Settings
+) -> tuple[np.ndarray, np.ndarray]:
+    """A cluster for every row of X, −1 for outliers; also the output of every row.
+
+    `solution` is one of `enclosing_ball` for all rows of X, equal ones included.
+    """
+    contour, m = _Contour(kernel, rows, solution, settings), len(rows.distinct)
+    outputs = contour.outputs(rows.distinct)
+    inside = contour.is_inside(outputs)
+    component = contour.components(rows.edges[inside[rows.edges].all(axis=1)])
+    sizes = np.bincount(component[inside], rows.counts[inside], m)
+    is_large = sizes >= max(settings.share * sizes.sum(), min(2, len(rows.X)))
+    cluster = np.where(inside & is_large[component], component, -1)
+
+    # Other rows join the cluster of the nearest row that has one, if the way there stays in the fringe.
+    multipliers = np.bincount(rows.inverse, solution.alpha, m) / rows.counts
+    is_around = contour.is_inside(outputs - multipliers, _FRINGE)  # a lonely row must not vouch for itself
+    core, loose = np.flatnonzero(cluster >= 0), np.flatnonzero((cluster < 0) & is_around)
+    if len(core) and len(loose):
+        index = NearestNeighbors(n_neighbors=1).fit(rows.distinct[core])
+        nearest = index.kneighbors(rows.distinct[loose], return_distance=False)[:, 0]
+        ways = contour.connected(np.column_stack([loose, core[nearest]]), _FRINGE)
+        cluster[ways[:, 0]] = cluster[ways[:, 1]]
+
+    # Clusters 0, 1, … in the order in which they first occur in X.
+    cluster = cluster[rows.inverse]
+    names, first = np.unique(cluster[cluster >= 0], return_index=True)
+    numbers = np.full(m + 1, -1)  # the last one stays: it is that of cluster −1
+    numbers[names[np.argsort(first)]] = np.arange(len(names))
+    return numbers[cluster], outputs[rows.inverse]

@@ -11,8 +11,7 @@ from scipy import sparse
 from sklearn.base import ClusterMixin, clone
 from sklearn.callback import with_callbacks
 
-from adatron.clustering.cluster_path import NUS, ClusterPath, cluster_path
-from adatron.clustering.labels import DistinctRows, LabelSettings, cluster_labels
+from adatron.clustering.cluster_path import ClusterPath, DistinctRows, Settings, cluster_labels, cluster_path
 from adatron.estimators.base import DEFAULT_MAX_ITER, FitPlan, KernelMachine, summary_attributes
 from adatron.estimators.parameters import check_common_parameters, check_integer, check_number
 from adatron.estimators.training_set import TrainingSet, weighted_set
@@ -22,7 +21,7 @@ from adatron.problems import enclosing_ball
 from adatron.solvers import GreedyAdatron
 from adatron.training import DualSolution, GapRule, Run
 
-__all__ = ["SupportVectorClustering"]
+_NUS = (0.05, 0.1, 0.2, 0.3, 0.4)  # that "auto" tries
 
 
 @dataclass
@@ -31,7 +30,7 @@ class ClusterPlan(FitPlan):
 
     sigma: float = 0.0
     nu: float = 0.0
-    settings: LabelSettings | None = None
+    settings: Settings | None = None
     path: ClusterPath | None = None
 
 
@@ -51,18 +50,14 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         there are more) for widths from their spread down to the distance of near neighbours, with each
         `nu`, and takes the middle of the longest stretch that has the most frequent clusters.
     nu : "auto" or float, default="auto"
-        Part of the rows that may lie outside the ball, from 0 to below 1; "auto" tries 0.05, 0.1, 0.2,
-        0.3 and 0.4.
-    n_neighbors : int, default=12
-        Neighbours of each row to which a connection is tested; all rows, up to 300 of them.
-    n_samples_per_edge : int, default=7
-        Points tested on the segment between two rows.
+        Part of the rows that may lie outside the ball, from 0 to below 1; "auto" tries 0.05 to 0.4.
+    n_neighbors, n_samples_per_edge : int, default=12, 7
+        Neighbours of each row to which a connection is tested (all rows, up to 300 of them), and points
+        tested on the segment between two rows.
     min_cluster_size : float, default=0.04
         Part of the rows inside the ball below which a component is no cluster.
-    tol : float, default=1e-3
-        Relative duality gap at which the fit of the ball ends.
-    cache_size : float or "auto", default="auto"
-        Memory for kernel values in MB.
+    tol, cache_size : float, and float or "auto", default=1e-3, "auto"
+        Relative duality gap at which the fit of the ball ends, and memory for kernel values in MB.
     random_state : int, RandomState instance or None, default=None
         Chooses the rows for "auto" when there are more than 1,500.
     verbose : bool or int, default=False
@@ -71,13 +66,10 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Clusters 0, 1, … in the order in which they first occur; −1 for outliers.
-    n_clusters_ : int
-    radius_ : float
-        Of the ball in feature space.
-    support_, support_vectors_ : ndarray
-        Rows on the surface of the ball or outside it.
-    dual_coef_ : ndarray of shape (1, n_support)
-        Coefficients of the centre of the ball; they sum to 1.
+    n_clusters_, radius_ : int and float
+        How many clusters there are, and the radius of the ball in feature space.
+    support_, support_vectors_, dual_coef_ : ndarray
+        Rows on the surface of the ball or outside it, and coefficients of its centre, which sum to 1.
     sigma_, gamma_, nu_ : float
         What was used; ``gamma_ = 1 / (2 sigma_²)``.
     path_ : ClusterPath
@@ -85,10 +77,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     duality_gap_ : float
         Relative duality gap of the ball, recomputed apart from the solver; a squared radius below 1e-8 of
         the largest k(x, x) is replaced by that value.
-    status_ : Status
-    converged_, finished_exactly_ : bool
-    n_iter_ : int
-    history_ : dict of lists
+    status_, converged_, finished_exactly_, n_iter_, history_ : Status, bool, bool, int and dict
         As in `SVC`.
 
     References
@@ -110,27 +99,12 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     _more_epochs = "raise tol, or scale X"
 
     def __init__(
-        self,
-        sigma="auto",
-        nu="auto",
-        *,
-        n_neighbors=12,
-        n_samples_per_edge=7,
-        min_cluster_size=0.04,
-        tol=1e-3,
-        cache_size="auto",
-        random_state=None,
-        verbose=False,
-    ):
-        self.sigma = sigma
-        self.nu = nu
-        self.n_neighbors = n_neighbors
-        self.n_samples_per_edge = n_samples_per_edge
-        self.min_cluster_size = min_cluster_size
-        self.tol = tol
-        self.cache_size = cache_size
-        self.random_state = random_state
-        self.verbose = verbose
+        self, sigma="auto", nu="auto", *, n_neighbors=12, n_samples_per_edge=7, min_cluster_size=0.04,
+        tol=1e-3, cache_size="auto", random_state=None, verbose=False,
+    ):  # fmt: skip
+        self.sigma, self.nu, self.n_neighbors, self.tol = sigma, nu, n_neighbors, tol
+        self.n_samples_per_edge, self.min_cluster_size = n_samples_per_edge, min_cluster_size
+        self.cache_size, self.random_state, self.verbose = cache_size, random_state, verbose
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> SupportVectorClustering:
@@ -150,12 +124,11 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         return self
 
     def path(self, X: Any, sigmas: Any = None) -> ClusterPath:
-        """Cluster the rows of `X` for falling widths, without fitting the estimator.
+        """Cluster the rows of `X`, or 1,500 of them, for falling widths, without fitting the estimator.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            1,500 of the rows are used if there are more.
         sigmas : array-like, optional
             Widths; default: those that ``sigma="auto"`` tries, whatever `sigma` is.
 
@@ -173,25 +146,25 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
                 raise ValueError("sigmas must be None or have at least one width, got none")
         return cluster_path(X, sigmas, nus, settings, self.random_state)
 
-    def _checked_parameters(self) -> tuple[np.ndarray | None, np.ndarray, LabelSettings]:
+    def _checked_parameters(self) -> tuple[np.ndarray | None, np.ndarray, Settings]:
         """The width in an array, or None for "auto"; the values of ν; the settings of the labels."""
         check_common_parameters(self)
-        sigmas, nus = None, np.array(NUS)
+        sigmas, nus = None, np.array(_NUS)
         if not (isinstance(self.sigma, str) and self.sigma == "auto"):
             sigmas = np.array([_width("sigma", self.sigma, "'auto' or a finite number > 0")])
         if not (isinstance(self.nu, str) and self.nu == "auto"):
             if not isinstance(self.nu, Real) or isinstance(self.nu, bool) or not 0.0 <= float(self.nu) < 1.0:
                 raise ValueError(f"nu must be 'auto' or a number from 0 to below 1, got {self.nu!r}")
             nus = np.array([float(self.nu)])
-        allowed = "a number between 0 and 1"
+        allowed, counts = "a number between 0 and 1", ("n_neighbors", "n_samples_per_edge")
         share = check_number("min_cluster_size", self.min_cluster_size, allowed=allowed)
         if share >= 1.0:
             raise ValueError(f"min_cluster_size must be {allowed}, got {self.min_cluster_size!r}")
-        n_neighbors, n_samples = (
-            check_integer(name, getattr(self, name), at_least=1, allowed="an integer >= 1")
-            for name in ("n_neighbors", "n_samples_per_edge")
+        neighbors, samples = (
+            check_integer(name, getattr(self, name), at_least=1, allowed="an integer >= 1") for name in counts
         )
-        return sigmas, nus, LabelSettings(n_neighbors, n_samples, share, check_number("tol", self.tol))
+        tol = check_number("tol", self.tol)
+        return sigmas, nus, Settings(neighbors, samples, share, tol, self._regime)
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         sigmas, nus, settings = self._checked_parameters()
@@ -213,23 +186,17 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
 
     def _attributes(self, plan: Any, solutions: list[DualSolution]) -> dict[str, Any]:
         (solution,) = solutions
-        X, settings = plan.data.X, plan.settings
-        rows = DistinctRows(X, settings.n_neighbors)
-        labels, outputs = cluster_labels(plan.kernel, rows, solution, settings)
+        X, settings, support = plan.data.X, plan.settings, np.flatnonzero(solution.alpha)
+        labels, outputs = cluster_labels(plan.kernel, DistinctRows(X, settings), solution, settings)
         centre_squared = float(solution.alpha @ outputs)
-        support = np.flatnonzero(solution.alpha)
         attributes = summary_attributes(solutions) | {
-            "labels_": labels,
-            "n_clusters_": int(labels.max()) + 1,
+            "labels_": labels, "n_clusters_": int(labels.max()) + 1,
             "radius_": float(np.sqrt(max(centre_squared + 2.0 * solution.bias, 0.0))),
-            "support_": support.astype(np.int32),
-            "support_vectors_": X[support],
+            "support_": support.astype(np.int32), "support_vectors_": X[support],
             "dual_coef_": solution.alpha[None, support],
-            "sigma_": plan.sigma,
-            "gamma_": float(plan.kernel.gamma),
-            "nu_": plan.nu,
+            "sigma_": plan.sigma, "gamma_": float(plan.kernel.gamma), "nu_": plan.nu,
             "n_iter_": solution.n_iter,
-        }
+        }  # fmt: skip
         return attributes if plan.path is None else attributes | {"path_": plan.path}
 
 
@@ -242,8 +209,6 @@ def _width(name: str, value: Any, allowed: str) -> float:
 
 def _checked_rows(estimator: SupportVectorClustering, X: Any) -> TrainingSet:
     if sparse.issparse(X):
-        raise TypeError(
-            "SupportVectorClustering needs dense rows, X is a sparse matrix; pass X.toarray(), "
-            "or fewer columns (e.g. from TruncatedSVD)"
-        )
+        ways = "pass X.toarray(), or fewer columns (e.g. from TruncatedSVD)"
+        raise TypeError(f"SupportVectorClustering needs dense rows, X is a sparse matrix; {ways}")
     return weighted_set(estimator, X, None, None, has_targets=False)

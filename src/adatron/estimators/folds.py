@@ -66,10 +66,10 @@ class Folds:
         np.add.at(held, place, self.held)
         return Folds(training, held)
 
-    def check_classes(self, codes: np.ndarray, classes: np.ndarray) -> None:
-        """Refuse folds that leave fewer than two classes to train on."""
+    def check_classes(self, codes: np.ndarray, classes: np.ndarray, at_least: int = 2) -> None:
+        """Refuse folds that leave too few classes to train on."""
         left = np.stack([np.bincount(codes, weights=column) for column in self.training.T])
-        lacking = np.flatnonzero((left > 0.0).sum(axis=1) < 2)
+        lacking = np.flatnonzero((left > 0.0).sum(axis=1) < at_least)
         if len(lacking):
             fold = int(lacking[0])
             lost = classes[np.flatnonzero(left[fold] <= 0.0)].tolist()

@@ -7,10 +7,7 @@ from scipy.linalg.blas import dtpsv
 
 from adatron.numerics.compiled import compiled
 
-__all__ = ["ELBOW", "LEFT", "PARKED", "RIGHT", "Elbow", "next_event"]
-
 RIGHT, ELBOW, LEFT, PARKED = 0, 1, 2, 3  # sides of the margin; see `homotopy`
-
 _LEAST_PIVOT = 1e-12  # in units of the diagonal
 _DEPENDENT = 1e-10  # pivot of a point that is a combination of others, in the same units
 
@@ -21,14 +18,12 @@ class Elbow:
     It solves ``Q_EE d + y_E b = r, y_Eᵀ d = s`` with ``Q = (y yᵀ) ∘ K`` for the multipliers and the bias. As
     ``y_Eᵀ d`` is known, adding c to the kernel changes b alone, by ``c s``, and makes the matrix as well
     conditioned as the whole system: two points on a line are linearly dependent, but they determine a
-    direction and a bias. Points that are still dependent (equal ones) get a small positive pivot: any of the
-    many solutions will do. The rows of L are stored one after the other in one array, so that a new point
-    only lengthens it. `noise` is what rounding may have added to K.
+    direction and a bias. Points that are still dependent (equal ones) get a small positive pivot. The rows of
+    L stand one after the other in one array. `noise` is what rounding may have added to K.
     """
 
     def __init__(self, K: np.ndarray, y: np.ndarray, noise: float) -> None:
-        self._K, self._y = K, y
-        self._constant = float(K.diagonal().mean())
+        self._K, self._y, self._constant = K, y, float(K.diagonal().mean())
         self._scale = self._constant + float(K.diagonal().max())
         self._least = max(_LEAST_PIVOT * self._scale, noise)
         self.rows = np.empty(0, dtype=np.int64)  # the points, in the order of the solutions

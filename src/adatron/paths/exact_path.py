@@ -17,8 +17,6 @@ from adatron.paths.elbow import LEFT, RIGHT
 from adatron.paths.homotopy import Homotopy, Knot
 from adatron.training.certificate import best_bias
 
-__all__ = ["LARGEST_EXACT", "ExactPath", "exact_path"]
-
 LARGEST_EXACT = 2_000  # points
 _ROUNDING = 1e-10  # part of a multiplier by which interpolation may miss a bound
 
@@ -30,10 +28,8 @@ def exact_path(
 
     Parameters
     ----------
-    K : array of shape (m, m)
-        A positive semi-definite kernel matrix of at most 2,000 points.
-    y : array of shape (m,)
-        Labels −1 and +1, at least one of each.
+    K, y : array of shape (m, m) and (m,)
+        A positive semi-definite kernel matrix of at most 2,000 points, and their labels −1 and +1.
     sample_weight : array of shape (m,), optional
         Weights > 0: the multiplier of a point is at most ``C w_i``.
     C_max : float, default=1e6
@@ -58,7 +54,8 @@ def exact_path(
     array([[0. , 0.3, 0.3, 0. ],
            [0. , 0.5, 0.5, 0. ]])
     """
-    K, y, w = _checked(K, y, sample_weight)
+    K, y = np.asarray(K, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    w = _check(K, y, sample_weight)
     if not C_max > 0.0:
         raise ValueError(f"C_max must be a number > 0, got {C_max!r}")
     # equal points of one class share the multiplier of one point of their summed weight
@@ -72,9 +69,10 @@ def exact_path(
     return ExactPath(K, y, w, group, w / weights[group], homotopy.knots, homotopy.complete)
 
 
-def _checked(K: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    K, y = np.asarray(K, dtype=np.float64), np.asarray(y, dtype=np.float64)
+def _check(K: np.ndarray, y: np.ndarray, sample_weight: Any) -> np.ndarray:
+    """The weights, if all is as it should be."""
     m = len(y)
+    w = np.ones(m) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if K.shape != (m, m):
         raise ValueError(f"K must be the {m} × {m} kernel matrix of the points of y, got shape {K.shape}")
     if m > LARGEST_EXACT:
@@ -83,10 +81,9 @@ def _checked(K: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray
         raise ValueError("K must be finite, got NaN or infinite values")
     if set(np.unique(y)) != {-1.0, 1.0}:
         raise ValueError(f"y must hold the labels -1 and +1, both of them, got {np.unique(y)[:5].tolist()}")
-    w = np.ones(m) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if w.shape != (m,) or not (np.isfinite(w) & (w > 0.0)).all():
         raise ValueError(f"sample_weight must be {m} finite numbers > 0; drop the points of weight 0")
-    return K, y, w
+    return w
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,10 +96,8 @@ class ExactPath:
         Kernel matrix, labels −1 and +1, and weights of the points.
     group, share : ndarray of shape (m,)
         The group of equal points that each point is in, and its part of the group's multiplier.
-    knots : list of Knot
-        The breakpoints.
-    complete : bool
-        Whether nothing changes beyond the last breakpoint, so that any larger C is known, too.
+    knots, complete : list of Knot, and bool
+        The breakpoints, and whether nothing changes beyond the last, so that any larger C is known, too.
 
     References
     ----------
@@ -149,12 +144,11 @@ class ExactPath:
         return np.array([len(knot.free) for knot in self.knots])
 
     def alpha_at(self, C: Any) -> np.ndarray:
-        """Multipliers for one C or for several.
+        """Multipliers for one C or for several, from above 0 to the end of the path.
 
         Parameters
         ----------
         C : float or array-like of shape (n,)
-            Above 0, up to the end of the path.
 
         Returns
         -------
@@ -223,10 +217,8 @@ class ExactPath:
         if values.ndim != 1 or not ((values > 0.0) & np.isfinite(values)).all():
             raise ValueError(f"C must be a finite number > 0, or a list of such, got {C!r}")
         if values.max(initial=0.0) > self.end * (1.0 + 1e-12):
-            raise ValueError(
-                f"C={values.max():g} is beyond the end of this path at C={self.C[-1]:g}; ask for a smaller "
-                "C, or follow the path with a larger C_max"
-            )
+            end = f"C={values.max():g} is beyond the end of this path at C={self.C[-1]:g}"
+            raise ValueError(f"{end}; ask for a smaller C, or follow the path with a larger C_max")
         k = np.clip(np.searchsorted(self.C, values, side="right") - 1, 0, len(self.C) - 2)
         while (flat := (self.C[k + 1] <= self.C[k]) & (k > 0)).any():
             k = np.where(flat, k - 1, k)  # the path ends with two equal breakpoints

@@ -9,18 +9,16 @@ it is a combination of others there is PARKED: its multiplier keeps its share of
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adatron.gram import DenseGram, add_kept_rows
 from adatron.paths.elbow import ELBOW, LEFT, PARKED, RIGHT, Elbow, next_event
-from adatron.problems import DualProblem
+from adatron.problems import classification
 from adatron.solvers import GreedyAdatron
-from adatron.training import GapRule, Run, exact_finish, rounds
+from adatron.training import GapRule, Run, exact_finish, solved
 from adatron.training.certificate import best_bias
-
-__all__ = ["Homotopy", "Knot"]
 
 _SLACK = 1e-12  # slack that counts as none …
 _ROUNDING = 2e-15  # … beside what rounding of the outputs adds to it
@@ -31,8 +29,7 @@ _ZERO_STEP = 1e-13  # part of C
 _COINCIDENT = 50  # events in steps of length 0, beyond which a new start is made a little further on
 _JUMP = 1e-7  # part of C; what lies within is interpolated, with an error of its square
 _WRONG = 1e-8  # slack on the wrong side that asks for a new start
-_FAILED = 1e-5  # slack on the wrong side that a solution may have
-_LOST = 1e-5  # slack that rounding cannot tell from none, at which the path ends
+_LOST = 1e-5  # slack on the wrong side, or that rounding cannot tell from none, at which the path ends
 _MOST_EVENTS = 100  # per point
 
 
@@ -51,31 +48,21 @@ class Knot(NamedTuple):
         return alpha
 
 
-class Motion(NamedTuple):
-    """Derivatives by C while no side changes."""
-
-    alpha: np.ndarray  # (m,)
-    f: np.ndarray  # (m,)
-    bias: float
-
-
 class Homotopy:
-    """Where the path is, and its breakpoints so far.
+    """Where the path is, and its breakpoints so far; `complete` if no event follows the last of them.
 
     K is centred: as ``yᵀα = 0``, the origin of the feature space matters to the bias only, but kernel values
-    that are nearly equal keep more of their digits. `complete`: no event follows the last breakpoint.
+    that are nearly equal keep more of their digits.
     """
 
     def __init__(self, K: np.ndarray, y: np.ndarray, w: np.ndarray, C_max: float) -> None:
         self.y, self.w, self.m, self.C_max = y, w, len(y), C_max
-        self._roots = np.sqrt(np.maximum(K.diagonal(), 0.0))
-        self._means = K.mean(axis=0)
+        self._roots, self._means = np.sqrt(np.maximum(K.diagonal(), 0.0)), K.mean(axis=0)
         self.K = K - (self._means[:, None] + self._means) + self._means.mean()
         if self.K.diagonal().max() <= _ROUNDING * self._roots.max() ** 2:
             raise ValueError("K has equal values only, so nothing tells the points apart; change the kernel")
         self.knots: list[Knot] = []
-        self.complete = False
-        self._coincident, self._jump = 0, _JUMP
+        self.complete, self._coincident, self._jump = False, 0, _JUMP
         self._place(0.0, np.zeros(self.m), 0.0, np.full(self.m, LEFT, dtype=np.int8))
 
     def follow(self) -> None:
@@ -104,25 +91,22 @@ class Homotopy:
     def _step(self) -> None:
         """Go to the next event, or to the end."""
         self._correct()
-        motion = self._motion()
-        slopes = -self.y * (motion.f + motion.bias)
+        speeds, f, bias = motion = self._motion()
         allowed = np.array([self._rounding(self.alpha), _MET * float(self.alpha.max())])
-        still = self._rounding(self.C * np.abs(motion.alpha))
-        step, point = next_event(
-            self.side, self.w, self.C, self.alpha, motion.alpha, self._slack(), slopes, allowed, still
-        )
+        still, slopes = self._rounding(self.C * np.abs(speeds)), -self.y * (f + bias)
+        state = self.side, self.w, self.C, self.alpha
+        step, point = next_event(*state, speeds, self._slack(), slopes, allowed, still)
         if step >= self.C_max - self.C:
             self.complete = point < 0
-            self._advance(self.C_max - self.C if np.isfinite(self.C_max) else self.C, motion)
+            self._advance(self.C_max - self.C if np.isfinite(self.C_max) else self.C, *motion)
             self._correct()
             self._add_knot()
             return
-        self._advance(step, motion)
+        self._advance(step, *motion)
+        self._coincident += 1
         if step > _ZERO_STEP * self.C:
             self._add_knot()
             self._coincident, self._jump = 0, _JUMP
-        else:
-            self._coincident += 1
         self._change_side(point)
         if not len(self.elbow.rows):  # the bias is free, and jumps to the middle
             self._advance_with_empty_elbow(0.0)
@@ -153,34 +137,28 @@ class Homotopy:
             self._change_side(int(above[i]))
             self._change_side(int(below[j]))
 
-    def _solve_at(self, C: float, known_left: np.ndarray | None = None) -> None:
+    def _solve_at(self, C: float, known_left: Any = slice(0)) -> None:
         """Go on from another solver's solution: at the start, and where rounding leaves no way on."""
-        y, upper = self.y[:, None], C * self.w
-        problem = DualProblem(DenseGram(self.K), y, np.ones_like(y), upper[:, None], equality=0.0)
+        upper = C * self.w
+        problem = classification(DenseGram(self.K), self.y, upper, bias=True)
         near = self.alpha * (C / self.C) if self.C > 0.0 else None
         alpha = None if near is None else exact_finish(problem, 0, near)
         if alpha is None:
             start = None if near is None else near[:, None]
             run = Run(problem, GreedyAdatron(), GapRule(1e-10, eager=True), max_iter=200, alpha=start)
-            for _ in rounds([run]):
-                pass
-            solved = run.snapshot()[0].alpha
-            finished = exact_finish(problem, 0, solved)
-            alpha = solved if finished is None else finished
+            found = solved([run])[0].alpha
+            finished = exact_finish(problem, 0, found)
+            alpha = found if finished is None else finished
         side = np.where(alpha >= (1.0 - _AT_BOUND) * upper, LEFT, ELBOW).astype(np.int8)
         side[alpha <= _AT_BOUND * np.minimum(upper, alpha.max())] = RIGHT
-        if known_left is not None:
-            side[known_left] = LEFT
+        side[known_left] = LEFT
         alpha = np.where(side == LEFT, upper, np.where(side == RIGHT, 0.0, alpha))
-        f = self.K @ (self.y * alpha)
-        self._place(C, alpha, float(np.mean(best_bias(f, self.y, np.ones(self.m), upper))), side)
+        bias = np.mean(best_bias(self.K @ (self.y * alpha), self.y, np.ones(self.m), upper))
+        self._place(C, alpha, float(bias), side)
         if len(self.elbow.rows):
             self._correct()
-        if self._violation() > max(_FAILED, 100.0 * self._rounding(self.alpha)):
-            raise RuntimeError(
-                f"the exact path is lost at C={C:g}, as rounding leaves no solution accurate enough to go on "
-                "from; scale X, or use a grid of Cs"
-            )
+        if self._violation() > max(_LOST, 100.0 * self._rounding(self.alpha)):
+            raise RuntimeError(f"the exact path is lost to rounding at C={C:g}; scale X, or use a grid of Cs")
         self._add_knot()
 
     def _place(self, C: float, alpha: np.ndarray, bias: float, side: np.ndarray) -> None:
@@ -214,24 +192,22 @@ class Homotopy:
         """Slack that rounding cannot tell from none, for outputs that add up `alpha`."""
         return _SLACK + _ROUNDING * float(self._roots.max()) * float(alpha @ self._roots)
 
-    def _motion(self) -> Motion:
-        """How everything moves while no side changes; for an elbow with points."""
+    def _motion(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """Derivatives of α, f and the bias by C while no side changes; for an elbow with points."""
         if not (self.side == LEFT).any():  # separated: nothing moves any more
-            return Motion(np.zeros(self.m), np.zeros(self.m), 0.0)
+            return np.zeros(self.m), np.zeros(self.m), 0.0
         rows, error = self.elbow.rows, np.inf
-        motion = Motion(self.w * self.share, self._pull, 0.0)
+        alpha, f, bias = self.w * self.share, self._pull, 0.0
         for _ in range(4):  # refinements
-            owed = -float(self.y @ motion.alpha)
-            d, more = self.elbow.solve(-self.y[rows] * (motion.f[rows] + motion.bias), owed)
-            refined = Motion(motion.alpha.copy(), motion.f + self._outputs_of(d), motion.bias + more)
-            refined.alpha[rows] += d
-            before, error = error, float(np.abs(refined.f[rows] + refined.bias).max())
+            d, more = self.elbow.solve(-self.y[rows] * (f[rows] + bias), -float(self.y @ alpha))
+            refined_f, refined_bias = f + self._outputs_of(d), bias + more
+            before, error = error, float(np.abs(refined_f[rows] + refined_bias).max())
             if error >= before:
                 break
-            motion = refined
+            alpha[rows], f, bias = alpha[rows] + d, refined_f, refined_bias
             if error <= self._rounding(self.alpha) / self.C:
                 break
-        return motion
+        return alpha, f, bias
 
     def _outputs_of(self, d: np.ndarray) -> np.ndarray:
         """What changes d of the elbow's multipliers add to all outputs."""
@@ -251,18 +227,16 @@ class Homotopy:
             self.f += self._outputs_of(d)
             self.alpha[rows], self.bias = moved, self.bias + more
 
-    def _advance(self, step: float, motion: Motion) -> None:
-        """Let C grow by `step`."""
-        self.C += step
-        self.f += step * motion.f
-        self.bias += step * motion.bias
-        self.alpha += step * motion.alpha
-        left = self.side == LEFT
-        self.alpha[left] = self.C * self.w[left]
+    def _advance(self, step: float, alpha: np.ndarray, f: np.ndarray, bias: float) -> None:
+        """Let C grow by `step`, and the rest by their derivatives."""
+        self.C, self.bias = self.C + step, self.bias + step * bias
+        self.f += step * f
+        self.alpha += step * alpha
+        self.alpha[self.side == LEFT] = self.C * self.w[self.side == LEFT]
 
     def _advance_with_empty_elbow(self, step: float) -> None:
         """Let C grow by `step`; the bias becomes the middle of the interval that leaves no slack wrong."""
-        self._advance(step, Motion(self.w * self.share, self._pull, 0.0))
+        self._advance(step, self.w * self.share, self._pull, 0.0)
         turns, from_above = self.y - self.f, self._bounds_from_above()
         self.bias = float(np.mean((turns[~from_above].max(), turns[from_above].min())))
 

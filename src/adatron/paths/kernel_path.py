@@ -1,4 +1,4 @@
-"""`KernelPath`: the steps along a path; and what all paths share to judge a step and to choose the best."""
+"""`KernelPath`: the steps along a path; and what the paths in σ and in C share."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import StratifiedKFold
 
+from adatron.estimators.folds import Folds
 from adatron.estimators.inputs import check_labels, check_predict_X
 from adatron.estimators.parameters import as_random_state, check_integer, closest_name
 from adatron.estimators.training_set import TrainingSet
-
-__all__ = ["KernelPath", "best_step", "criterion_name", "folds", "validation_rows"]
+from adatron.training import DualSolution, Status
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,7 +30,6 @@ class KernelPath:
     criterion, best_index : str and int
         What ``criterion`` measures (less is better), and which step to take.
     x : str, default="sigma"
-        The key that changes along the path.
 
     Notes
     -----
@@ -46,13 +45,9 @@ class KernelPath:
     Examples
     --------
     >>> from adatron.selection import KernelPath
-    >>> narrow = {"sigma": 0.5, "gamma": 2.0, "criterion": 0.2}
-    >>> wide = {"sigma": 1.0, "gamma": 0.5, "criterion": 0.1}
-    >>> path = KernelPath([narrow, wide], criterion="cv error", best_index=1)
-    >>> path
+    >>> records = [{"sigma": 0.5, "gamma": 2.0, "criterion": 0.2}, {"sigma": 1.0, "criterion": 0.1}]
+    >>> KernelPath(records, criterion="cv error", best_index=1)
     KernelPath(2 steps, sigma from 0.5 to 1, best sigma=1 with cv error 0.1)
-    >>> path.best_gamma, path["criterion"].tolist(), len(path)
-    (0.5, [0.2, 0.1], 2)
     """
 
     records: Sequence[Mapping[str, Any]]
@@ -97,14 +92,8 @@ class KernelPath:
         return len(self.records)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        return (self[i] for i in range(len(self)))
+        return map(dict, self.records)
 
-    @overload
-    def __getitem__(self, key: int) -> dict[str, Any]: ...
-    @overload
-    def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
-    @overload
-    def __getitem__(self, key: str) -> np.ndarray: ...
     def __getitem__(self, key: int | slice | str) -> Any:
         """A step by its number, or a column by its name; what a record lacks is NaN, or None in text."""
         if not isinstance(key, str):
@@ -112,8 +101,8 @@ class KernelPath:
             return dict(part) if isinstance(part, Mapping) else [dict(record) for record in part]
         if key not in self.columns:
             raise KeyError(f"no column {key!r}; this path has {self.columns}")
-        given = [record[key] for record in self.records if key in record]
-        missing = None if isinstance(given[0], str) else np.nan
+        given = next(record[key] for record in self.records if key in record)
+        missing = None if isinstance(given, str) else np.nan
         values = [record.get(key, missing) for record in self.records]
         return np.array(values, dtype=object if missing is None else None)
 
@@ -128,7 +117,7 @@ class KernelPath:
             import pandas as pd
         except ImportError as error:
             raise ImportError("KernelPath.to_frame needs pandas: pip install pandas") from error
-        return pd.DataFrame([dict(record) for record in self.records], columns=self.columns)
+        return pd.DataFrame(list(self), columns=self.columns)
 
     def __repr__(self) -> str:
         values, best = self[self.x], self.best
@@ -136,6 +125,21 @@ class KernelPath:
         spread = f"{self.x} from {values.min():.4g} to {values.max():.4g}"
         value = f" with {self.criterion} {best['criterion']:.4g}" if "criterion" in best else ""
         return f"{type(self).__name__}({steps}, {spread}, best {self.x}={best[self.x]:.4g}{value})"
+
+
+def rising(name: str, values: Any, for_infinity: str = "") -> np.ndarray:
+    """The values of a parameter of the path, each once, in ascending order."""
+    try:
+        found = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers > 0, got {values!r}") from error
+    if found.ndim != 1 or not len(found):
+        raise ValueError(f"{name} must be a list of at least one number > 0, got shape {found.shape}")
+    bad = np.flatnonzero(~(np.isfinite(found) & (found > 0.0)))
+    if len(bad):
+        wrong = f"{name}[{bad[0]}] is {found[bad[0]]}{for_infinity if found[bad[0]] == np.inf else ''}"
+        raise ValueError(f"{name} must be finite numbers > 0, but {wrong}")
+    return np.unique(found)
 
 
 def criterion_name(criterion: Any, names: list[str], otherwise: str) -> str:
@@ -148,20 +152,6 @@ def criterion_name(criterion: Any, names: list[str], otherwise: str) -> str:
     return criterion
 
 
-def best_step(records: Sequence[Any], usable: list[int], x: str, noun: str, key: Callable[[Any], Any]) -> int:
-    """The usable record with the least key; of fits that did not converge only if none did."""
-    unfinished = [records[i][x] for i in usable if not records[i]["converged"]]
-    if unfinished:
-        warnings.warn(
-            f"{x.lower()}_path did not converge at {x}={', '.join(f'{value:g}' for value in unfinished)}; "
-            f"raise max_iter or tol, or leave these {noun} out",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-    finished = [i for i in usable if records[i]["converged"]] or usable
-    return min(finished, key=lambda i: key(records[i]))
-
-
 def validation_rows(pair: Any, estimator: Any, data: TrainingSet) -> tuple[Any, np.ndarray]:
     """Checked rows and the index of each one's class, −1 for a class that training has not seen."""
     X_val = check_predict_X(estimator, pair[0])
@@ -171,36 +161,41 @@ def validation_rows(pair: Any, estimator: Any, data: TrainingSet) -> tuple[Any, 
     known = {label: code for code, label in enumerate(data.classes.tolist())}
     codes = np.array([known.get(label, -1) for label in labels.tolist()])
     if (codes < 0).all():
-        raise ValueError(
-            f"criterion=(X_val, y_val): none of the labels {labels.tolist()[:5]!r} of y_val is a class of y, "
-            f"which has {data.classes.tolist()[:5]!r}"
-        )
+        seen, new = (values.tolist()[:5] for values in (data.classes, labels))
+        raise ValueError(f"none of the labels {new} of y_val is a class of y ({seen})")
     return X_val, codes[places]
 
 
-def folds(cv: Any, random_state: Any, data: TrainingSet) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows each fold trains on and which it holds out, (m, F) each."""
+def folds(cv: Any, random_state: Any, data: TrainingSet) -> Folds:
+    """The folds of a cross-validation, each with rows of every class to train on."""
     if isinstance(cv, Integral):
-        allowed = "an integer >= 2, a splitter or an iterable of splits"
+        allowed, counts = "an integer >= 2, a splitter or an iterable of splits", np.bincount(data.codes)
         n_folds = check_integer("cv", cv, at_least=2, allowed=allowed)
-        cv = StratifiedKFold(n_folds, shuffle=True, random_state=as_random_state(random_state))
-        counts = np.bincount(data.codes)
         if counts.min() < n_folds:
-            label = data.classes[counts.argmin()].item()
-            raise ValueError(
-                f"cv={n_folds} needs at least {n_folds} rows of every class, class {label!r} has "
-                f"{counts.min()}; lower cv or add rows"
-            )
-    splits = list(check_cv(cv, data.codes, classifier=True).split(data.X, data.codes))
-    training, held = (np.zeros((len(data.codes), len(splits)), dtype=bool) for _ in range(2))
-    for fold, parts in enumerate(splits):
-        training[parts[0], fold] = held[parts[1], fold] = True
-        missing = np.setdiff1d(np.arange(len(data.classes)), data.codes[training[:, fold]])
-        if len(missing):
-            raise ValueError(
-                f"fold {fold} of cv leaves no row of the classes {data.classes[missing].tolist()!r} "
-                "to train on; add rows of these classes, or choose another cv"
-            )
-    if not held.any():
-        raise ValueError(f"cv={cv!r} holds no rows out")
-    return training, held
+            rare = f"class {data.classes[counts.argmin()].item()!r} has {counts.min()}"
+            raise ValueError(f"cv={cv} needs at least {cv} rows of every class, {rare}; lower cv or add rows")
+        cv = StratifiedKFold(n_folds, shuffle=True, random_state=as_random_state(random_state))
+    if hasattr(cv, "split"):  # only rows that take part are dealt out
+        cv = [tuple(data.rows[part] for part in parts) for parts in cv.split(data.X, data.codes)]
+    found = Folds.given(data, cv, data.X, data.codes, None, of_classes=True)
+    found.check_classes(data.codes, data.classes, at_least=len(data.classes))
+    if not found.held.any():
+        raise ValueError("no fold of cv holds rows out; choose another cv")
+    return found
+
+
+def fit_summary(solutions: list[DualSolution]) -> dict[str, Any]:
+    """Fields of a record: all epochs, the largest gap, and the status of the worst solution."""
+    worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap)).status
+    epochs, gap = sum(s.n_iter for s in solutions), max(s.gap for s in solutions)
+    return {"epochs": epochs, "gap": gap, "status": str(worst), "converged": worst is Status.CONVERGED}
+
+
+def best_step(records: Sequence[Any], usable: Sequence[int], x: str, key: Callable[[Any], Any]) -> int:
+    """The usable record with the least key; of fits that did not converge only if none did."""
+    finished = [i for i in usable if records[i]["converged"]]
+    if len(finished) < len(usable):
+        where = ", ".join(f"{records[i][x]:g}" for i in usable if i not in finished)
+        message = f"{x.lower()}_path did not converge at {x}={where}; raise max_iter or tol, or leave it out"
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+    return min(finished or usable, key=lambda i: key(records[i]))

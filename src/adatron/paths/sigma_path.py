@@ -9,7 +9,6 @@ Kernel-Adatron go on from there until the gap certifies the margin.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -22,17 +21,16 @@ from adatron.estimators.base import DEFAULT_MAX_ITER
 from adatron.estimators.multiclass import Layout
 from adatron.estimators.parameters import check_flag, check_max_iter, check_number
 from adatron.estimators.separability import check_coincident
-from adatron.estimators.training_set import TrainingSet, classification_set
+from adatron.estimators.training_set import classification_set
 from adatron.exceptions import InfeasibleError
 from adatron.gram import REGIME, choose_gram, expand
 from adatron.kernels import Gaussian
 from adatron.numerics.threads import one_blas_thread
-from adatron.paths.kernel_path import KernelPath, best_step, criterion_name, folds, validation_rows
+from adatron.paths import kernel_path
+from adatron.paths.kernel_path import KernelPath
 from adatron.problems import DualProblem
 from adatron.solvers import KernelAdatron
-from adatron.training import DualSolution, GapRule, Run, Status, certify, exact_finish, rounds
-
-__all__ = ["default_sigmas", "sigma_path"]
+from adatron.training import DualSolution, GapRule, Run, Status, certify, exact_finish, solved
 
 _CRITERIA = {"vc": "R²/γ²", "loo": "share of support vectors", "cv": "cv error"}
 _AS_GOOD_AS_INFINITE = 1e100  # a bound C that float64 cannot tell from infinity
@@ -41,20 +39,10 @@ _NO_NUMBERS = ("margin", "radius_squared", "bound", "training_error", "error", "
 
 
 def sigma_path(
-    X: Any,
-    y: Any,
-    sigmas: Any = None,
-    *,
-    criterion: Any = "vc",
-    C: float = np.inf,
-    fit_intercept: bool = True,
-    tol: float = 1e-3,
-    cv: Any = 5,
-    warm_start: bool = True,
-    max_iter: int = -1,
-    random_state: Any = None,
-    verbose: bool = False,
-) -> KernelPath:
+    X: Any, y: Any, sigmas: Any = None, *, criterion: Any = "vc", C: float = np.inf,
+    fit_intercept: bool = True, tol: float = 1e-3, cv: Any = 5, warm_start: bool = True,
+    max_iter: int = -1, random_state: Any = None, verbose: bool = False,
+) -> KernelPath:  # fmt: skip
     """Choose the width σ of the Gaussian ``exp(−‖x − z‖²/2σ²)`` as Kernel-Adatron's authors do.
 
     The best width has the smallest criterion, among equal ones the largest margin.
@@ -83,70 +71,24 @@ def sigma_path(
 
     Examples
     --------
-    >>> from adatron.datasets import load_sonar
-    >>> from adatron.selection import sigma_path
-    >>> X_train, X_test, y_train, y_test = load_sonar(split="half")
-    >>> path = sigma_path(X_train, y_train, [0.2, 0.4, 0.8, 1.6])
+    >>> from adatron import datasets, selection
+    >>> path = selection.sigma_path(*datasets.load_sonar(return_X_y=True), [0.2, 0.4, 0.8, 1.6])
     >>> path.best_sigma, path["margin"].round(3).tolist()
-    (0.4, [0.101, 0.109, 0.09, 0.042])
+    (0.4, [0.073, 0.084, 0.071, 0.03])
     """
     for name, flag in (("fit_intercept", fit_intercept), ("warm_start", warm_start), ("verbose", verbose)):
         check_flag(name, flag)
     C = check_number("C", C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
     settings = check_number("tol", tol), check_max_iter(max_iter, DEFAULT_MAX_ITER)
-    widths = None if sigmas is None else _check_sigmas(sigmas)
-    shared = _path_data(X, y, C, fit_intercept, criterion, cv, random_state)
-    records = _fit_widths(shared, widths, settings, warm_start, verbose)
-    best = best_step(records, _usable(records), "sigma", "widths", lambda r: (r["criterion"], -r["margin"]))
-    return KernelPath(records, criterion=shared.label, best_index=best)
-
-
-@dataclass(frozen=True)
-class _PathData:
-    """What all widths share; B = (1 + F) k problems: all rows first, then the F folds."""
-
-    data: TrainingSet
-    layout: Layout
-    signs: np.ndarray  # (m, k): one problem for two classes, else one per class
-    upper: np.ndarray  # (m, B): C, or 0 where a fold leaves a row out
-    has_bias: bool
-    criterion: str
-    label: str  # of the criterion
-    held: np.ndarray  # (m, F): rows that each fold holds out
-    validation: tuple[Any, np.ndarray] | None  # rows, and the index of each one's class
-
-
-def _path_data(X: Any, y: Any, C: float, has_bias: bool, criterion: Any, cv: Any, seed: Any) -> _PathData:
-    estimator = SVC()
-    data = classification_set(estimator, X, y, None)
-    name = criterion_name(criterion, list(_CRITERIA), " or a pair (X_val, y_val)")
-    validation = validation_rows(criterion, estimator, data) if name == "validation" else None
-    none = np.zeros((len(data.codes), 0), dtype=bool)
-    training, held = folds(cv, seed, data) if name == "cv" else (none, none)
-    C = np.inf if C >= _AS_GOOD_AS_INFINITE else C
-    if np.isinf(C):
-        check_coincident(data.X, data.codes, data.rows, data.classes)
-    layout = Layout(len(data.classes), "ovr")
-    signs = layout.signs(data.codes)
-    trained = np.column_stack([np.ones(len(signs), dtype=bool), training])
-    upper = np.repeat(np.where(trained, C, 0.0), signs.shape[1], axis=1)
-    label = _CRITERIA.get(name, "validation error")
-    return _PathData(data, layout, signs, upper, has_bias, name, label, held, validation)
-
-
-def _check_sigmas(sigmas: Any) -> np.ndarray:
-    """Distinct positive widths in ascending order."""
-    try:
-        values = np.atleast_1d(np.asarray(sigmas, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"sigmas must be numbers > 0, got {sigmas!r}") from error
-    if values.ndim != 1 or not len(values):
-        raise ValueError(f"sigmas must be a list of at least one number > 0, got shape {values.shape}")
-    bad = ~(np.isfinite(values) & (values > 0.0))
-    if bad.any():
-        place = int(bad.argmax())
-        raise ValueError(f"sigmas must be finite numbers > 0, got {values[place]} at position {place}")
-    return np.unique(values)
+    widths = None if sigmas is None else kernel_path.rising("sigmas", sigmas)
+    problems = _Problems(X, y, C, fit_intercept, settings, criterion, cv, random_state)
+    records = _fit_widths(problems, widths, warm_start, verbose)
+    usable = [i for i, record in enumerate(records) if np.isfinite(record["criterion"])]
+    if not usable:
+        reasons = "; ".join(f"sigma={record['sigma']:g}: {record['reason']}" for record in records)
+        raise ValueError(f"no width can be chosen, as each of the {len(records)} failed: {reasons}")
+    best = kernel_path.best_step(records, usable, "sigma", lambda r: (r["criterion"], -r["margin"]))
+    return KernelPath(records, criterion=problems.label, best_index=best)
 
 
 def default_sigmas(X: Any, n_sigmas: int = 20) -> np.ndarray:
@@ -165,103 +107,105 @@ def default_sigmas(X: Any, n_sigmas: int = 20) -> np.ndarray:
     return np.geomspace(tiny, max(float(np.median(distances[apart])), 2.0 * tiny), n_sigmas)
 
 
-def _fit_widths(
-    shared: _PathData, sigmas: Any, settings: tuple[float, int], warm: bool, verbose: bool
-) -> list[dict]:
-    records, last = [], None
-    with one_blas_thread() if len(shared.signs) <= REGIME.one_blas_thread_up_to else nullcontext():
-        for sigma in (default_sigmas(shared.data.X) if sigmas is None else sigmas).tolist():
+def _fit_widths(problems: _Problems, sigmas: Any, warm: bool, verbose: bool) -> list[dict[str, Any]]:
+    """The record of every width; one that fails does not end the path."""
+    records, alpha, X = [], None, problems.data.X
+    with one_blas_thread() if problems.data.m <= REGIME.one_blas_thread_up_to else nullcontext():
+        for sigma in (default_sigmas(X) if sigmas is None else sigmas).tolist():
             began = perf_counter()
             try:
                 with np.errstate(over="ignore"):
-                    record, last = _fit_width(shared, sigma, settings, last if warm else None)
-                line = f"{shared.label} {record['criterion']:.4g}, margin {record['margin']:.4g}, "
+                    record, alpha = problems.fit(sigma, alpha if warm else None)
+                line = f"{problems.label} {record['criterion']:.4g}, margin {record['margin']:.4g}, "
                 line += f"{record['n_support']} support vectors, {record['epochs']} epochs"
             except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
-                record = {"criterion": np.inf, **dict.fromkeys(_NO_NUMBERS, np.nan), "status": "failed"}
                 line = f"{type(error).__name__}: {error}"
+                record = {"criterion": np.inf, **dict.fromkeys(_NO_NUMBERS, np.nan), "status": "failed"}
                 record |= {"converged": False, "start": "", "reason": line}
             record = {"sigma": sigma, "gamma": 0.5 / max(sigma**2, 1e-300), **record}
-            record["seconds"] = perf_counter() - began
-            records.append(record)
+            records.append(record | {"seconds": perf_counter() - began})
             if verbose:
                 print(f"[adatron] sigma {sigma:.4g}: {line}")
     return records
 
 
-def _usable(records: list[dict[str, Any]]) -> list[int]:
-    usable = [i for i, record in enumerate(records) if np.isfinite(record["criterion"])]
-    if not usable:
-        reasons = "; ".join(f"sigma={record['sigma']:g}: {record['reason']}" for record in records)
-        raise ValueError(f"no width can be chosen, as each of the {len(records)} failed: {reasons}")
-    return usable
+class _Problems:
+    """What is solved for every width: B = (1 + F) k problems, those of all rows first, then those of F folds.
 
+    Two classes are k = 1 problem; of more, each against the others is one.
+    """
 
-def _fit_width(
-    shared: _PathData, sigma: float, settings: tuple[float, int], last: Any
-) -> tuple[dict, np.ndarray]:
-    """The record of one width, and its multipliers, from which the next width starts."""
-    kernel, layout, codes = Gaussian.of_width(sigma), shared.layout, shared.data.codes
-    gram = choose_gram(kernel, shared.data.X).gram
-    m, k = shared.signs.shape
-    y = np.tile(shared.signs, (1, shared.upper.shape[1] // k))
-    problem = DualProblem(gram, y, np.ones_like(y), shared.upper, 0.0 if shared.has_bias else None)
-    solutions, start = _train(problem, settings, last)
-    worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap))
-    if any(s.status in (Status.NOT_SEPARABLE, Status.DIVERGED) for s in solutions):
-        raise InfeasibleError(f"{worst.status.sentence} after {worst.n_iter} epochs; set C < inf")
-    alpha, bias = np.stack([s.alpha for s in solutions], axis=1), np.array([s.bias for s in solutions])
-    coefficients = y * alpha
-    decisions = gram.matmul(coefficients) + bias
-    wrong, *wrong_in_fold = (layout.vote(decisions[:, i : i + k]) != codes for i in range(0, y.shape[1], k))
-    used = np.flatnonzero(coefficients[:, :k].any(axis=1))
-    error = np.nan
-    if shared.validation is not None:
-        X_val, codes_val = shared.validation
-        values = expand(kernel, X_val, shared.data.X[used], coefficients[used, :k]) + bias[:k]
-        error = float(np.mean(layout.vote(values) != codes_val))
-    elif wrong_in_fold:
-        error = int(np.sum(np.transpose(wrong_in_fold) & shared.held)) / int(shared.held.sum())
-    margin, radius_squared = min(s.margin_interval[0] for s in solutions[:k]), float(problem.diagonal.max())
-    ratio = radius_squared / margin**2 if margin > 0.0 else np.inf
-    value = {"vc": ratio, "loo": support_vector_loo_bound(len(used), m)}.get(shared.criterion, error)
-    record = {
-        "criterion": value,
-        "margin": margin,
-        "radius_squared": radius_squared,
-        "bound": np.inf if wrong.any() else margin_bound(float(np.sqrt(radius_squared)), margin, m),
-        "training_error": float(np.mean(wrong)),
-        "error": error,
-        "n_support": len(used),
-        "epochs": sum(s.n_iter for s in solutions),
-        "gap": max(s.gap for s in solutions),
-        "status": str(worst.status),
-        "converged": worst.status is Status.CONVERGED,
-        "start": start,
-        "reason": "" if np.isfinite(value) else "the classes are not separated, so there is no margin",
-    }
-    return record, alpha
+    def __init__(
+        self, X: Any, y: Any, C: float, bias: bool, settings: Any, criterion: Any, cv: Any, seed: Any
+    ) -> None:
+        estimator = SVC()
+        self.data = data = classification_set(estimator, X, y, None)
+        name = kernel_path.criterion_name(criterion, list(_CRITERIA), " or a pair (X_val, y_val)")
+        self.criterion, is_pair = name, name == "validation"
+        self.validation = kernel_path.validation_rows(criterion, estimator, data) if is_pair else None
+        trained, self.held = np.ones((data.m, 1)), np.zeros((data.m, 0), dtype=bool)
+        if name == "cv":
+            parts = kernel_path.folds(cv, seed, data)
+            trained, self.held = np.column_stack([trained, parts.training]), parts.held > 0.0
+        C = np.inf if C >= _AS_GOOD_AS_INFINITE else C
+        if np.isinf(C):
+            check_coincident(data.X, data.codes, data.rows, data.classes)
+        self.layout, self.label = Layout(len(data.classes), "ovr"), _CRITERIA.get(name, "validation error")
+        signs = self.layout.signs(data.codes)
+        self.k, self.y = signs.shape[1], np.tile(signs, (1, trained.shape[1]))
+        self.upper = np.repeat(np.where(trained > 0.0, C, 0.0), self.k, axis=1)  # 0: a fold leaves a row out
+        self.equality, (self.tol, self.max_iter) = 0.0 if bias else None, settings
 
+    def fit(self, sigma: float, last: np.ndarray | None) -> tuple[dict[str, Any], np.ndarray]:
+        """The record of one width, and its multipliers, from which the next width starts."""
+        kernel, layout, codes, y, k = Gaussian.of_width(sigma), self.layout, self.data.codes, self.y, self.k
+        gram = choose_gram(kernel, self.data.X).gram
+        problem = DualProblem(gram, y, np.ones_like(y), self.upper, self.equality)
+        solutions, start = self._train(problem, last)
+        if any(s.status in (Status.NOT_SEPARABLE, Status.DIVERGED) for s in solutions):
+            worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap))
+            raise InfeasibleError(f"{worst.status.sentence} after {worst.n_iter} epochs; set C < inf")
+        alpha, bias = np.stack([s.alpha for s in solutions], axis=1), np.array([s.bias for s in solutions])
+        coefficients = y * alpha
+        decisions = gram.matmul(coefficients) + bias
+        wrong, *in_folds = (layout.vote(decisions[:, i : i + k]) != codes for i in range(0, y.shape[1], k))
+        used = np.flatnonzero(coefficients[:, :k].any(axis=1))
+        error = np.nan
+        if self.validation is not None:
+            X_val, codes_val = self.validation
+            values = expand(kernel, X_val, self.data.X[used], coefficients[used, :k]) + bias[:k]
+            error = float(np.mean(layout.vote(values) != codes_val))
+        elif in_folds:
+            error = int(np.sum(np.transpose(in_folds) & self.held)) / int(self.held.sum())
+        margin = min(s.margin_interval[0] for s in solutions[:k])
+        radius_squared = float(problem.diagonal.max())
+        ratio = radius_squared / margin**2 if margin > 0.0 else np.inf
+        share = support_vector_loo_bound(len(used), len(codes))
+        bound = np.inf if wrong.any() else margin_bound(float(np.sqrt(radius_squared)), margin, len(codes))
+        value = {"vc": ratio, "loo": share}.get(self.criterion, error)
+        reason = "" if np.isfinite(value) else "the classes are not separated, so there is no margin"
+        record = {
+            "criterion": value, "margin": margin, "radius_squared": radius_squared, "bound": bound,
+            "training_error": float(np.mean(wrong)), "error": error, "n_support": len(used),
+            **kernel_path.fit_summary(solutions), "start": start, "reason": reason,
+        }  # fmt: skip
+        return record, alpha
 
-def _train(problem: DualProblem, settings: tuple[float, int], last: Any) -> tuple[list[DualSolution], str]:
-    """The solutions of all columns, and how they were started: "cold", "exact" or "scaled"."""
-    tol, max_iter = settings
-    if last is None:
-        run, start = Run(problem, KernelAdatron(), GapRule(tol), max_iter=max_iter), "cold"
-    else:
-        coefficients, total = problem.y * last, last.sum(axis=0)
-        curvature = np.einsum("ij,ij->j", coefficients, problem.gram.matmul(coefficients))
-        factor = np.where(curvature > 1e-12 * total, total / np.maximum(curvature, 1e-300), 1.0)
-        alpha, start = np.clip(last * factor, 0.0, problem.upper), "exact"
-        biases = []
-        for column in range(problem.n_columns):
-            exact = exact_finish(problem, column, alpha[:, column])
-            start = "scaled" if exact is None else start
-            certificate = certify(problem, column, alpha[:, column] if exact is None else exact)
-            alpha[:, column] = certificate.alpha
-            biases.append(certificate.bias)
-        run = Run(problem, KernelAdatron(), GapRule(tol), max_iter=max_iter, alpha=alpha)
-        run.state.bias[:] = biases
-    for _ in rounds([run]):
-        pass
-    return run.snapshot(), start
+    def _train(self, problem: DualProblem, last: np.ndarray | None) -> tuple[list[DualSolution], str]:
+        """The solutions of all columns, and how they were started: "cold", "exact" or "scaled"."""
+        alpha, biases, start = None, [], "cold"
+        if last is not None:
+            coefficients, total = problem.y * last, last.sum(axis=0)
+            curvature = np.einsum("ij,ij->j", coefficients, problem.gram.matmul(coefficients))
+            factor = np.where(curvature > 1e-12 * total, total / np.maximum(curvature, 1e-300), 1.0)
+            alpha, start = np.clip(last * factor, 0.0, problem.upper), "exact"
+            for column in range(problem.n_columns):
+                exact = exact_finish(problem, column, alpha[:, column])
+                start = "scaled" if exact is None else start
+                certificate = certify(problem, column, alpha[:, column] if exact is None else exact)
+                alpha[:, column] = certificate.alpha
+                biases.append(certificate.bias)
+        run = Run(problem, KernelAdatron(), GapRule(self.tol), max_iter=self.max_iter, alpha=alpha)
+        if last is not None:
+            run.state.bias[:] = biases
+        return solved([run]), start

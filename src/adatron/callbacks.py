@@ -1,8 +1,13 @@
-"""`Checkpoint`: a fit that can be killed at any time and loses no more than a few seconds."""
+"""Callbacks of our own, for ``set_callbacks`` beside those of `sklearn.callback`.
+
+`Checkpoint` saves a fit every so many seconds and resumes it; `Patience` ends one that no longer improves
+on held-out rows.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import operator
 import os
 import warnings
 from pathlib import Path
@@ -11,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.metrics import check_scoring
 
 from adatron import __version__
 from adatron.estimators.dask_input import collection_digests, is_dask, on_client
@@ -18,7 +24,7 @@ from adatron.exceptions import AdatronWarning
 from adatron.storage import check_target, read_container, write_container
 from adatron.storage.tree import flatten, unflatten
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "Patience"]
 
 _KIND = "checkpoint"
 _MAY_CHANGE = frozenset({"time_limit", "max_iter", "verbose", "n_jobs", "cache_size"})
@@ -48,19 +54,15 @@ class Checkpoint:
 
     Examples
     --------
-    >>> import os, tempfile
-    >>> from adatron import SVC
-    >>> from adatron.callbacks import Checkpoint
-    >>> from adatron.datasets import load_sonar
-    >>> X, y = load_sonar(return_X_y=True)
+    >>> import tempfile
+    >>> from adatron import SVC, callbacks, datasets
+    >>> X, y = datasets.load_sonar(return_X_y=True)
     >>> with tempfile.TemporaryDirectory() as directory:
-    ...     path = os.path.join(directory, "sonar.checkpoint")
-    ...     part = SVC(C=10.0, solver="adatron").set_params(max_iter=5)
-    ...     _ = part.set_callbacks(Checkpoint(path, every=0)).fit(X, y)
-    ...     whole = SVC(C=10.0, solver="adatron")
-    ...     _ = whole.set_callbacks(Checkpoint(path, resume=True)).fit(X, y)
-    >>> whole.converged_
-    True
+    ...     saved = callbacks.Checkpoint(f"{directory}/sonar.checkpoint", resume=True)
+    ...     part = SVC(C=10.0, solver="adatron", max_iter=5).set_callbacks(saved).fit(X, y)
+    ...     whole = SVC(C=10.0, solver="adatron").set_callbacks(saved).fit(X, y)
+    >>> part.converged_, whole.converged_
+    (False, True)
     """
 
     def __init__(self, path: str | os.PathLike[str], every: float = 30.0, *, resume: bool = False) -> None:
@@ -80,14 +82,12 @@ class Checkpoint:
         self, estimator: Any, fit: Any, *, X: Any = None, y: Any = None, metadata: Any = None
     ) -> None:
         check_target(self.path)
-        parameters = estimator.get_params(deep=False)
+        parameters = estimator.get_params(deep=False).items()
         data = {"X": X, "y": y, "sample_weight": (metadata or {}).get("sample_weight")}
         self._identity = {
             "adatron": __version__,
             "estimator": type(estimator).__name__,
-            "parameters": {
-                name: repr(value) for name, value in parameters.items() if name not in _MAY_CHANGE
-            },
+            "parameters": {name: repr(value) for name, value in parameters if name not in _MAY_CHANGE},
             "data": {name: digest(values) for name, values in data.items()},
         }
         if self.resume and self.path.exists():
@@ -133,17 +133,14 @@ class Checkpoint:
         self._due = monotonic() + self.every
 
     def _restore(self, fit: Any) -> None:
-        header, arrays = read_container(self.path, _KIND)
-        changed = _differences(header.get("of"), self._identity)
-        if changed:
-            raise ValueError(
-                f"the checkpoint {str(self.path)!r} belongs to another fit: {'; '.join(changed)}. Undo that, "
-                "name another file, or set resume=False (leave out --resume) to begin anew."
-            )
+        (header, arrays), name = read_container(self.path, _KIND), f"the checkpoint {str(self.path)!r}"
+        if changed := "; ".join(_differences(header.get("of"), self._identity)):
+            ways = "name another file, or set resume=False (leave out --resume) to begin anew"
+            raise ValueError(f"{name} belongs to another fit: {changed}. Undo that, {ways}.")
         try:
             fit.restore(unflatten(header["fit"], arrays))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"the checkpoint {str(self.path)!r} does not fit: {error}") from error
+            raise ValueError(f"{name} does not fit: {error}") from error
 
 
 def _differences(saved: Any, current: dict[str, Any]) -> list[str]:
@@ -180,3 +177,63 @@ def digest(values: Any) -> str:
         else:
             found.update(repr(part.tolist()).encode())
     return found.hexdigest()
+
+
+class Patience:
+    """Stop a fit when its score on held-out rows has not risen for some epochs.
+
+    The model is that of the last epoch. Its `status_` is "stopped".
+
+    Parameters
+    ----------
+    X, y : array-like
+        Held-out rows and their targets.
+    epochs : int, default=10
+        Without a better score, after which the fit ends.
+    scoring : str or callable, default=None
+        As in `sklearn.model_selection.GridSearchCV`; by default the estimator's own score.
+
+    Attributes
+    ----------
+    best_score, scores : float and list of float
+        The latter has one for each epoch.
+
+    See Also
+    --------
+    Checkpoint : saves a fit on its way, and resumes it.
+    adatron.SVC.iter_fit : trains epoch by epoch in a loop of one's own.
+
+    Examples
+    --------
+    >>> from adatron import SVC, callbacks, datasets
+    >>> X, y = datasets.make_waveform(400, random_state=0)
+    >>> stop = callbacks.Patience(X[300:], y[300:], epochs=3)
+    >>> model = SVC(C=100.0, solver="adatron").set_callbacks(stop).fit(X[:300], y[:300])
+    >>> len(stop.scores) == int(model.n_iter_[0])
+    True
+    """
+
+    def __init__(self, X: Any, y: Any, *, epochs: int = 10, scoring: Any = None) -> None:
+        if operator.index(epochs) < 1:
+            raise ValueError(f"epochs must be at least 1, got {epochs!r}")
+        self.X, self.y, self.epochs, self.scoring = X, y, epochs, scoring
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        self.best_score, self._since = float("-inf"), 0
+        self.scores: list[float] = []
+        self._scorer = check_scoring(estimator, self.scoring)
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Nothing is held."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Nothing is done before an epoch."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> bool:
+        if context.task_name != "epoch":
+            return False
+        score = float(self._scorer(fitted_estimator, self.X, self.y))
+        self.scores.append(score)
+        self._since = 0 if score > self.best_score else self._since + 1
+        self.best_score = max(self.best_score, score)
+        return self._since >= self.epochs
