@@ -53,24 +53,24 @@ def rows_on_workers(m, chunk):
 def low_rank(m, rank):
     """An operator on a factor, as a fit would have it."""
     from adatron import SVC
-    from adatron.estimators.dask_input import dask_rows
-    from adatron.gram.dask import dask_low_rank
+    from adatron.estimators.dask import dask_rows
+    from adatron.gram import low_rank_gram
     from adatron.kernels import Gaussian
 
     X, y = rows_on_workers(m, -(-m // 4))
     rows, _, _ = dask_rows(SVC(rank=rank), X)
-    return dask_low_rank(Gaussian(1.0 / FEATURES), rows, rank, np.random.RandomState(0)), y
+    return low_rank_gram(Gaussian(1.0 / FEATURES), rows, rank, np.random.RandomState(0)), y
 
 
 def whole_matrix(m):
     from adatron import SVC
-    from adatron.estimators.dask_input import dask_rows
-    from adatron.gram.dask import dask_dense
+    from adatron.estimators.dask import dask_rows
+    from adatron.gram import choose_gram
     from adatron.kernels import Gaussian
 
     X, y = rows_on_workers(m, -(-m // 4))
     rows, _, _ = dask_rows(SVC(solver="m3"), X)
-    return dask_dense(Gaussian(1.0 / FEATURES), rows), y
+    return choose_gram(Gaussian(1.0 / FEATURES), rows).gram, y
 
 
 def epochs_of(solver, gram, y, bias):

@@ -19,8 +19,9 @@ from scipy import sparse
 from sklearn.metrics import check_scoring
 
 from adatron import __version__
-from adatron.estimators.dask_input import collection_digests, is_dask, on_client
+from adatron.estimators.dask import collection_digests
 from adatron.exceptions import AdatronWarning
+from adatron.gram import is_dask, on_client
 from adatron.storage import check_target, read_container, write_container
 from adatron.storage.tree import flatten, unflatten
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 import dask
 from adatron import SVC, EnsembleSVC, KernelPerceptron, SupportVectorClustering
 from adatron.datasets import make_waveform
-from adatron.estimators.dask_input import dask_rows
+from adatron.estimators.dask import dask_rows
 from adatron.exceptions import ClusterError, InfeasibleError
 from adatron.gram import cluster as cluster_module
 from adatron.gram.cluster import Cluster

@@ -179,5 +179,5 @@ def test_scales_do_not_depend_on_the_blocks(monkeypatch):
 def test_gamma_does_not_depend_on_the_blocks(moons, monkeypatch, gamma):
     X, y = moons[:2]
     at_once = EnsembleSVC(rank=20, gamma=gamma).fit(X, y)._kernel.gamma
-    monkeypatch.setattr(row_source, "blocks_of_rows", lambda m: (slice(i, i + 256) for i in range(0, m, 256)))
+    monkeypatch.setattr(row_source, "BLOCK", 256)
     assert EnsembleSVC(rank=20, gamma=gamma).fit(X, y)._kernel.gamma == at_once

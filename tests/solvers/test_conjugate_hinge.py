@@ -67,7 +67,7 @@ def test_quadratic_loss_ends_after_as_many_epochs_as_points_have_directions():
     A = rng.normal(size=(30, 3))
     y = np.where(rng.random(30) < 0.5, 1.0, -1.0)[:, None]  # noise: nothing can be separated
     problem = problem_of(DenseGram(A @ A.T), y, np.ones((30, 1)), None)
-    *_, (_, f, _) = run(problem, None, 4)
+    *_, (_, f, _) = run(problem, np.inf, 4)
     best = A @ np.linalg.lstsq(A, y[:, 0], rcond=None)[0]
     assert np.abs(y[:, 0] * f[:, 0]).max() < 1.0
     np.testing.assert_allclose(f[:, 0], best, atol=1e-6)
@@ -79,6 +79,6 @@ def test_works_on_a_factor(points):
     gram = nystroem(Gaussian(0.7), X, np.arange(40))
     dense = problem_of(DenseGram(K), y[:, None], weights[:, :1])
     factored = problem_of(gram, y[:, None], weights[:, :1])
-    *_, (_, expected, _) = run(dense, None, 5)
-    *_, (_, f, _) = run(factored, None, 5)
+    *_, (_, expected, _) = run(dense, np.inf, 5)
+    *_, (_, f, _) = run(factored, np.inf, 5)
     np.testing.assert_allclose(f, expected, atol=1e-6)

@@ -6,8 +6,8 @@ from tests.problems_for_tests import KERNELS, OPERATORS, operators
 from tests.reference import crammer_singer as naive
 
 from adatron.gram import DenseGram, LowRankGram, pivoted_cholesky
-from adatron.problems import classification, crammer_singer
-from adatron.solvers import CrammerSinger, KernelAdatron
+from adatron.problems import classification
+from adatron.solvers import CrammerSinger, KernelAdatron, crammer_singer
 
 
 def points(seed, n_classes, m=24):

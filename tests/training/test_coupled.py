@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from adatron.gram import DenseGram
 from adatron.kernels import Gaussian, Linear
-from adatron.problems import crammer_singer
-from adatron.solvers import CrammerSinger
+from adatron.solvers import CrammerSinger, crammer_singer
 from adatron.solvers.crammer_singer import CrammerSingerState
 from adatron.training import GapRule, Run, Status, certify, exact_finish, measure, rounds
 

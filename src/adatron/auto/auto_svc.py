@@ -23,8 +23,7 @@ from adatron.auto.stages import Score
 from adatron.estimators.base import forget_fit, unfitted_on_error
 from adatron.estimators.callback_bridge import FitTasks
 from adatron.estimators.classifier import ExpansionClassifier
-from adatron.estimators.dask_input import is_dask, on_client
-from adatron.estimators.dask_predict import lazy_on_dask
+from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.expansion import Expansion, coef_beside, dense_coef
 from adatron.estimators.folds import Folds, check_search, is_number_of_folds, stratified_numbers
 from adatron.estimators.inputs import check_predict_X
@@ -34,7 +33,7 @@ from adatron.estimators.probabilities import ClassProbabilities
 from adatron.estimators.scaling import divided_by, divided_in_blocks
 from adatron.estimators.training_set import TrainingSet, classification_set, row_sums
 from adatron.exceptions import AdatronWarning
-from adatron.gram import fetched_if
+from adatron.gram import fetched_if, is_dask, on_client
 from adatron.kernels import Gaussian
 from adatron.training import Status
 

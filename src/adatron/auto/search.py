@@ -27,7 +27,7 @@ from adatron.kernels import Gaussian
 from adatron.numerics.memory import available_memory
 from adatron.numerics.threads import one_blas_thread
 from adatron.paths.kernel_path import KernelPath
-from adatron.training import nearest_penalty
+from adatron.solvers import nearest_penalty
 
 __all__ = ["OUT_OF_TIME", "AutoSearch"]
 

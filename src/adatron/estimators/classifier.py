@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan, KernelMachine
-from adatron.estimators.dask_predict import lazy_on_dask
+from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.expansion import Expansion, coef_beside, dense_coef, linear_weights
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.kernel_choice import is_precomputed

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 
-from adatron.estimators.dask_input import on_client
 from adatron.estimators.parameters import check_integer, check_number, count_threads
 from adatron.estimators.training_set import TrainingSet
+from adatron.gram import on_client
 
 __all__ = ["Folds", "check_search", "is_number_of_folds", "stratified_numbers"]
 

@@ -14,10 +14,10 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from adatron.estimators.dask_input import dask_rows, is_dask, on_client
+from adatron.estimators.dask import dask_rows
 from adatron.estimators.kernel_choice import is_precomputed
 from adatron.exceptions import AdatronWarning
-from adatron.gram import REGIME
+from adatron.gram import REGIME, is_dask, on_client
 from adatron.kernels import CallableKernel, Kernel
 from adatron.numerics.compiled import compiled
 

@@ -9,7 +9,7 @@ from sklearn.base import OutlierMixin
 from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan
-from adatron.estimators.dask_predict import lazy_on_dask
+from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.machine import SingleExpansion
 from adatron.estimators.parameters import check_number
 from adatron.estimators.training_set import TrainingSet, weighted_set

@@ -56,7 +56,7 @@ _REQUIREMENTS = {
         "knows hard margins only; set C=float('inf'), or use solver='adatron', 'multiplicative' or 'm3'",
     ),
     "nonnegative": (
-        lambda problem: problem.is_nonnegative,
+        lambda problem: problem.gram.is_nonnegative(),
         "needs K >= 0, but this kernel has negative values; use solver='m3', which splits K+ and K-",
     ),
     "entries": (

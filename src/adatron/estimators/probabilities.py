@@ -20,7 +20,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.estimators.dask_predict import lazy_on_dask
+from adatron.estimators.dask import lazy_on_dask
 
 __all__ = ["CalibratedMixin", "ClassProbabilities", "PairProbabilities", "agreeing"]
 

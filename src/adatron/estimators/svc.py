@@ -9,7 +9,7 @@ from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan, summary_attributes
 from adatron.estimators.classifier import ExpansionClassifier, expansion_attributes
-from adatron.estimators.dask_predict import lazy_on_dask
+from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.held_out import held_out_decisions
 from adatron.estimators.machine import SupportVectorMachine, bounds_from
 from adatron.estimators.multiclass import Layout, check_direct_request, direct_gram
@@ -26,8 +26,8 @@ from adatron.estimators.training_set import TrainingSet, classification_set
 from adatron.gram import Choice, Gram
 from adatron.kernels import Kernel, Precomputed
 from adatron.numerics.threads import usable_threads
-from adatron.problems import classification, crammer_singer
-from adatron.solvers import CrammerSinger
+from adatron.problems import classification
+from adatron.solvers import CrammerSinger, crammer_singer
 from adatron.training import DualSolution, Run, Status
 
 __all__ = ["SVC"]

@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan
-from adatron.estimators.dask_predict import lazy_on_dask
+from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.kernel_choice import is_precomputed
 from adatron.estimators.machine import SingleExpansion, bounds_from
 from adatron.estimators.parameters import check_finite_number, check_number

@@ -10,10 +10,10 @@ from scipy import sparse
 
 from adatron.gram.base import Gram, check_finite
 from adatron.gram.dense import DenseGram, LazyGram
-from adatron.gram.factors import fits_single, low_rank_gram, nystroem_single
+from adatron.gram.factors import low_rank_gram, nystroem_single
 from adatron.gram.low_rank import LowRankGram, is_on_disk
 from adatron.gram.regime import REGIME, Regime
-from adatron.gram.row_source import is_distributed
+from adatron.gram.row_source import fits_single, is_distributed
 from adatron.gram.rows import RowGram, row_gram
 from adatron.gram.tiles import whole_matrix
 from adatron.kernels import Kernel, Linear, Precomputed, squared_norms
@@ -98,10 +98,6 @@ def nystroem_gram(
     kernel: Kernel, X: Any, landmarks: np.ndarray, whitened_on: np.ndarray | None = None
 ) -> LowRankGram:
     """The float32 Nyström approximation on given landmarks, wherever the rows are."""
-    if is_distributed(X):
-        from adatron.gram.dask import dask_single
-
-        return dask_single(kernel, X, landmarks, whitened_on)
     return nystroem_single(kernel, X, landmarks, whitened_on)
 
 

@@ -1,4 +1,4 @@
-"""Tasks on the workers of a running dask.distributed `Client`, and what may go wrong with them.
+"""Tasks and blocks of rows on the workers of a dask.distributed `Client`, and what may go wrong with them.
 
 Every task is a function without side effects, of arguments that the scheduler keeps: when a worker is lost,
 what it held is computed again elsewhere, with the same result. Only what no other worker can help with ends
@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
+from operator import getitem
 from time import monotonic
 from typing import Any
 
@@ -19,14 +21,15 @@ import numpy as np
 
 from adatron import __version__
 from adatron.exceptions import ClusterError
+from adatron.gram.base import Rows
+from adatron.gram.row_source import DistributedRows, group_by_group
+from adatron.numerics import reproducible
 from adatron.numerics.threads import one_blas_thread
 
-__all__ = ["Cluster", "running_cluster", "same"]
-
 _RETRIES = 3  # of a task that raises an error
-_TOGETHER = 8  # summands of one task of a tree
 _TIMEOUT, _STEP_TIMEOUT = 50.0, 3600.0  # seconds, unless Dask's configuration says otherwise
 _LOOK_EVERY = 1.0  # seconds
+_SUMMANDS = 8  # of one task of a tree
 
 
 class Cluster:
@@ -38,63 +41,46 @@ class Cluster:
     @cached_property
     def workers(self) -> list[dict[str, Any]]:
         """What every worker says of itself; an error if one of them has other versions."""
-        timeout = _setting("timeout", _TIMEOUT)
+        timeout, here = _setting("timeout", _TIMEOUT), _versions()
         try:
             self.client.wait_for_workers(1, timeout=timeout)
             answers = self.client.run(_about_worker, on_error="return")
         except (TimeoutError, OSError) as error:
             raise ClusterError(f"the cluster has no worker after {timeout:g} s; start some") from error
-        here = _versions()
         for address, answer in answers.items():
+            worker = f"the worker {address}"
             if isinstance(answer, Exception):
-                raise ClusterError(
-                    f"the worker {address} cannot run adatron {__version__}: {answer!r}; install it there"
-                )
-            there = answer["versions"]
-            differing = [
-                f"{name} {there.get(name)} instead of {here[name]}"
-                for name in here
-                if there.get(name) != here[name]
-            ]
+                raise ClusterError(f"{worker} cannot run adatron {__version__}: {answer!r}; install it there")
+            pairs = [(name, answer["versions"].get(name), own) for name, own in here.items()]
+            differing = [f"{name} {other} instead of {own}" for name, other, own in pairs if other != own]
             if differing:
                 raise ClusterError(
-                    f"the worker {address} has {', '.join(differing)}; install the same versions everywhere"
+                    f"{worker} has {', '.join(differing)}; install the same versions everywhere"
                 )
         return list(answers.values())
-
-    @property
-    def n_threads(self) -> int:
-        return sum(worker["threads"] for worker in self.workers)
 
     @property
     def memory_of_thread(self) -> int:
         """Bytes that the tasks of one thread may use, on the smallest worker."""
         return min(worker["memory"] // worker["threads"] for worker in self.workers)
 
-    def map(self, name: str, function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
-        """Futures of ``function(*row)`` for every row of `columns`; `name` is what the dashboard shows."""
+    def map(self, function: Callable[..., Any], first: list[Any], *others: Any) -> list[Any]:
+        """Futures of ``function(*arguments)`` for the arguments in lists; one that is no list is for all."""
         import dask
 
+        columns = [column if isinstance(column, list) else [column] * len(first) for column in others]
+        name = getattr(function, "__name__", "task").strip("_").replace("_", "-")  # for the dashboard
+        options = {"key": f"adatron-{name}", "pure": False, "retries": _RETRIES}
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-            key = f"adatron-{name}"
-            functions = [function] * len(columns[0])
-            return self.client.map(_on_one_thread, functions, *columns, key=key, pure=False, retries=_RETRIES)
+            return self.client.map(partial(_on_one_thread, function), first, *columns, **options)
 
-    def submit(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The future of one result."""
-        return self.map(name, function, *([argument] for argument in arguments))[0]
+        return self.map(function, *([argument] for argument in arguments))[0]
 
     def shared(self, value: Any) -> Any:
         """A value that many tasks need, as a future: workers pass it on to one another."""
-        return self.submit("shared", same, value)
-
-    def total(self, parts: list[Any], add: Callable[..., Any], add_last: Callable[..., Any]) -> Any:
-        """The future of a sum by a tree; `add_last` is the function of its root."""
-        options: dict[str, Any] = {"key": None, "pure": False, "retries": _RETRIES}
-        while len(parts) > _TOGETHER:
-            groups = [parts[i : i + _TOGETHER] for i in range(0, len(parts), _TOGETHER)]
-            parts = [self.client.submit(add, group, **options) for group in groups]
-        return self.client.submit(add_last, parts, **options)
+        return self.submit(same, value)
 
     def gather(self, futures: list[Any], partitions: Sequence[int] | None = None) -> list[Any]:
         """The results; `partitions` are named when one of them fails."""
@@ -143,14 +129,103 @@ class Cluster:
         raise TypeError("a Cluster stays in the process of its Client")
 
 
+class RowBlocks(DistributedRows):
+    """Rows of features, or of a factor, as futures of arrays of shape (length, width).
+
+    `partitions` are those of the user's data that the blocks begin with, for messages.
+    """
+
+    def __init__(
+        self, cluster: Cluster, blocks: list[Any], lengths: Any, width: int, partitions: Sequence[int]
+    ) -> None:
+        self.cluster, self.blocks, self.partitions = cluster, blocks, list(partitions)
+        self.bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        self.shape = (int(self.bounds[-1]), int(width))
+
+    @property
+    def rows_at_once(self) -> int:
+        """Rows that are multiplied together, in every block."""
+        return reproducible.rows_at_once(self.shape[0])
+
+    def parts(self, V: np.ndarray) -> list[np.ndarray]:
+        """The rows of an array on this side, as they belong to the blocks."""
+        return [np.ascontiguousarray(V[first:last]) for first, last in pairwise(self.bounds)]
+
+    def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Futures of ``function(block, *arguments)``; a list has an argument for every block."""
+        return self.cluster.map(function, self.blocks, *arguments)
+
+    def gathered(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """``function(block, *arguments)`` of every block, on this side."""
+        return self.cluster.gather(self.each(function, *arguments), self.partitions)
+
+    def map_rows(self, function: Callable[..., Any], *values: Any) -> np.ndarray:
+        """``function(rows, *values)``, one result for every row, on this side."""
+        return np.concatenate(self.gathered(group_by_group, function, self.rows_at_once, *values))
+
+    def mapped(self, function: Callable[..., Any], width: int, *arguments: Any) -> RowBlocks:
+        """The matrix of ``function(block, *arguments)``, which stays on the workers."""
+        blocks = self.each(function, *arguments)
+        return RowBlocks(self.cluster, blocks, np.diff(self.bounds), width, self.partitions)
+
+    def times(self, W: Any) -> np.ndarray:
+        """``M W`` on this side, W an array or a future of one."""
+        return np.concatenate(self.gathered(reproducible.times, W, self.rows_at_once, 1))
+
+    def transposed_times(self, V: np.ndarray) -> Any:
+        """The future of ``Mᵀ V``, summed by a tree."""
+        pairs = self.each(reproducible.transposed_times_pair, self.parts(V), self.rows_at_once, 1)
+        while len(pairs) > _SUMMANDS:
+            groups = [pairs[i : i + _SUMMANDS] for i in range(0, len(pairs), _SUMMANDS)]
+            pairs = self.cluster.map(reproducible.add_pairs, groups)
+        return self.cluster.submit(reproducible.rounded_sum, pairs)
+
+    def keep(self, rows: np.ndarray) -> RowBlocks:
+        """Some of the rows, in any order; they stay on the workers, and if sorted, on their own."""
+        if (np.diff(rows) > 0).all():
+            return self.rearranged(np.searchsorted(rows, self.bounds), rows)
+        return self.rearranged(np.linspace(0, len(rows), len(self.blocks) + 1), rows)
+
+    def rearranged(self, bounds: np.ndarray, rows: np.ndarray | None = None) -> RowBlocks:
+        """All rows, or some, in blocks with about the given bounds; each is whole groups of rows."""
+        bounds = reproducible.aligned(bounds, self.shape[0] if rows is None else len(rows))
+        lengths, blocks, firsts = np.diff(self.bounds), [], []
+        for first, last in pairwise(bounds.tolist()):
+            used, local, order = self._located(np.arange(first, last) if rows is None else rows[first:last])
+            sources = [self.blocks[b] for b in used]
+            if len(used) == 1 and order is None and last - first == lengths[used[0]]:
+                blocks.append(sources[0])
+            else:
+                blocks.append(self.cluster.submit(_joined, self.cluster.map(getitem, sources, local), order))
+            firsts.append(self.partitions[used[0]])
+        return RowBlocks(self.cluster, blocks, np.diff(bounds), self.shape[1], firsts)
+
+    def __getitem__(self, rows: Rows) -> np.ndarray:
+        """Some of the rows, on this side."""
+        rows = np.arange(self.shape[0])[rows]
+        if len(rows) == 0:
+            return np.empty((0, self.shape[1]))
+        used, local, order = self._located(rows)
+        pieces = self.cluster.map(getitem, [self.blocks[b] for b in used], local)
+        return _joined(self.cluster.gather(pieces, [self.partitions[b] for b in used]), order)
+
+    def _located(self, rows: np.ndarray) -> tuple[list[int], list[Any], np.ndarray | None]:
+        """The blocks that have some rows, where in them, and the order of these pieces if it is another."""
+        is_sorted = (np.diff(rows) > 0).all()
+        distinct, order = (rows, None) if is_sorted else np.unique(rows, return_inverse=True)
+        cuts = np.searchsorted(distinct, self.bounds)
+        used = np.flatnonzero(np.diff(cuts)).tolist()
+        local = [distinct[cuts[b] : cuts[b + 1]] - self.bounds[b] for b in used]
+        return used, [_as_slice(part) for part in local], order
+
+
 def running_cluster() -> Cluster:
     """The cluster of the `Client` that is active in this thread or process."""
     try:
         from distributed import get_client
     except ImportError as error:
-        raise ImportError(
-            f"Dask collections need the extra 'dask': pip install 'adatron[dask]' ({error})"
-        ) from error
+        message = f"Dask collections need the extra 'dask': pip install 'adatron[dask]' ({error})"
+        raise ImportError(message) from error
     try:
         return Cluster(get_client())
     except ValueError as error:
@@ -169,9 +244,7 @@ def _setting(name: str, default: float) -> float:
 def _explained(error: Exception, futures: list[Any], partitions: Sequence[int] | None) -> Exception:
     """The error of a task as one of ours, with the partition it belongs to."""
     failed = [number for number, future in enumerate(futures) if future.status == "error"]
-    where = "a task of the fit"
-    if partitions is not None and failed:
-        where = f"partition {partitions[failed[0]]} of X"
+    where = f"partition {partitions[failed[0]]} of X" if partitions and failed else "a task of the fit"
     kind = type(error).__name__
     if kind == "KilledWorker":
         return ClusterError(
@@ -181,26 +254,19 @@ def _explained(error: Exception, futures: list[Any], partitions: Sequence[int] |
     if "Cancelled" in kind or "CommClosed" in kind or (isinstance(error, OSError) and not failed):
         return ClusterError(f"the connection to the cluster is lost ({kind}); start a new one and fit again")
     if isinstance(error, ValueError):
-        has_place = kind == "KernelError" or "partition" in str(error)
-        return error if has_place else ValueError(f"{where}: {error}")
+        names_it = kind == "KernelError" or "partition" in str(error)
+        return error if names_it else ValueError(f"{where}: {error}")
     return ClusterError(f"{where} could not be computed: {kind}: {error}")
 
 
 def _about_worker(dask_worker: Any) -> dict[str, Any]:
-    memory = dask_worker.memory_manager.memory_limit
-    return {
-        "threads": dask_worker.state.nthreads,
-        "memory": int(memory) if memory else 2**62,
-        "versions": _versions(),
-    }
+    memory = int(dask_worker.memory_manager.memory_limit or 2**62)
+    return {"threads": dask_worker.state.nthreads, "memory": memory, "versions": _versions()}
 
 
 def _versions() -> dict[str, str]:
-    return {
-        "adatron": __version__,
-        "python": ".".join(platform.python_version_tuple()[:2]),
-        "numpy": ".".join(np.__version__.split(".")[:2]),
-    }
+    python, numpy = platform.python_version_tuple(), np.__version__.split(".")
+    return {"adatron": __version__, "python": ".".join(python[:2]), "numpy": ".".join(numpy[:2])}
 
 
 def _on_one_thread(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -212,3 +278,13 @@ def _on_one_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 def same(value: Any) -> Any:
     """A task that puts a value on a worker."""
     return value
+
+
+def _as_slice(rows: np.ndarray) -> Rows:
+    """Consecutive rows as a slice, which is a shorter message."""
+    return slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
+
+
+def _joined(pieces: list[np.ndarray], order: np.ndarray | None) -> np.ndarray:
+    whole = np.concatenate(pieces)
+    return whole if order is None else whole[order]

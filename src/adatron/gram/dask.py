@@ -15,26 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adatron.gram.base import Gram, Rows
-from adatron.gram.cluster import same
-from adatron.gram.dask_rows import RowBlocks
-from adatron.gram.factors import (
-    FLOOR,
-    cholesky_projection,
-    drawn_landmarks,
-    factor_rows,
-    fits_single,
-    nystroem_projection,
-    projection_single,
-    rows_to_whiten_on,
-)
-from adatron.gram.low_rank import LowRankGram
+from adatron.gram.cluster import RowBlocks, same
+from adatron.gram.factors import FLOOR, factor_rows, low_rank_gram
+from adatron.gram.low_rank import Basis, LowRankGram
 from adatron.gram.regime import REGIME, Regime
 from adatron.gram.tiles import check_finite, tile_evaluator
 from adatron.kernels import Kernel, Linear
 from adatron.numerics.reproducible import times
-from adatron.numerics.threads import one_blas_thread
-
-__all__ = ["DaskGram", "DaskLowRankGram", "dask_gram", "dask_single"]
 
 _MEMORY_SHARE = 0.5  # part of the workers' memory that a whole kernel matrix may take
 _PRODUCTS_KEPT = 3  # whose w is remembered
@@ -44,17 +31,13 @@ _ROWS_KEPT = 64 * 2**20  # bytes of rows of the factor that are kept on this sid
 class DaskLowRankGram(LowRankGram):
     """The kernel matrix ``Z Zᵀ`` of a factor (m, r) whose rows are on workers; products cost O(mr) there."""
 
-    is_elsewhere = True
+    is_elsewhere, has_entries = True, False
 
-    def __init__(
-        self, blocks: RowBlocks, landmarks: np.ndarray, landmark_rows: np.ndarray, projection: np.ndarray,
-        trace_error: float,
-    ) -> None:  # fmt: skip
-        self.blocks, self.landmarks, self.landmark_rows = blocks, landmarks, landmark_rows
-        self.projection, self.trace_error = projection, trace_error
-        self.m, self.rank = blocks.shape
+    def __init__(self, blocks: RowBlocks, basis: Basis) -> None:
+        self.blocks, self.basis, self.m = blocks, basis, blocks.shape[0]
+        self.landmarks, self.landmark_rows, self.projection, self.trace_error = basis
         self._diagonal: np.ndarray | None = None
-        self._known = (np.empty(0, dtype=np.int64), np.empty((0, self.rank)))
+        self._known = (np.empty(0, dtype=np.int64), np.empty((0, blocks.shape[1])))
         self._recent: list[tuple[np.ndarray, np.ndarray]] = []
         self._held: list[tuple[list[np.ndarray], list[Any]]] = []
 
@@ -66,10 +49,10 @@ class DaskLowRankGram(LowRankGram):
     def matmul(self, V: np.ndarray) -> np.ndarray:
         """``K V``; also remembers ``w = Zᵀ V``, which an ensemble needs for its next stage."""
         w = self.blocks.transposed_times(V)
-        futures = self.blocks.each("times", times, *self.blocks.alike(w, self.blocks.rows_at_once, 1))
+        futures = self.blocks.each(times, w, self.blocks.rows_at_once, 1)
         *parts, weights = self.blocks.cluster.gather([*futures, w], [*self.blocks.partitions, 0])
         self._recent = [*self._recent[1 - _PRODUCTS_KEPT :], (V.copy(), weights)]
-        return self.blocks.joined(parts)
+        return np.concatenate(parts)
 
     def weights_of(self, V: np.ndarray) -> np.ndarray:
         known = [pair for W, weights in reversed(self._recent) for pair in zip(W.T, weights.T, strict=True)]
@@ -90,7 +73,7 @@ class DaskLowRankGram(LowRankGram):
         known, values = self._known
         missing = np.setdiff1d(rows, known)
         if len(missing):
-            if 8 * self.rank * (len(known) + len(missing)) > _ROWS_KEPT:
+            if 8 * values.shape[1] * (len(known) + len(missing)) > _ROWS_KEPT:
                 missing, known, values = np.unique(rows), known[:0], values[:0]
             known = np.concatenate([known, missing])
             values = np.concatenate([values, self.blocks[missing]])
@@ -99,8 +82,7 @@ class DaskLowRankGram(LowRankGram):
         return values[np.searchsorted(known, rows)]
 
     def restrict(self, rows: np.ndarray) -> DaskLowRankGram:
-        kept, landmarks = self.blocks.keep(np.asarray(rows)), (self.landmarks, self.landmark_rows)
-        return DaskLowRankGram(kept, *landmarks, self.projection, self.trace_error)
+        return DaskLowRankGram(self.blocks.keep(np.asarray(rows)), self.basis)
 
     def visit(
         self, function: Callable[..., Any], V: np.ndarray, passes: Sequence[tuple[Any, np.ndarray]], rest: Any
@@ -113,16 +95,16 @@ class DaskLowRankGram(LowRankGram):
         at the end.
         """
         rows, cluster, results = self.blocks, self.blocks.cluster, []
-        carried = cluster.submit("carried", same, (rows.transposed_times(V), rest))
+        carried = cluster.submit(same, (rows.transposed_times(V), rest))
         for fixed, moving in passes:
             for block, own, part in zip(rows.blocks, self._fixed(fixed), rows.parts(moving), strict=True):
-                results.append(cluster.submit("visit", function, block, own, part, carried))
-                carried = cluster.submit("carried", itemgetter(1), results[-1])
-        outputs = rows.each("times", _times_first, *rows.alike(carried, rows.rows_at_once))
+                results.append(cluster.submit(function, block, own, part, carried))
+                carried = cluster.submit(itemgetter(1), results[-1])
+        outputs = rows.each(times, cluster.submit(itemgetter(0), carried), rows.rows_at_once, 1)
         found = cluster.gather([*results, *outputs], rows.partitions * (len(passes) + 1))
         n = len(rows.blocks)
-        moved = [rows.joined([new for new, _ in found[i : i + n]]) for i in range(0, len(results), n)]
-        return moved, found[len(results) - 1][1][1], rows.joined(found[len(results) :])
+        moved = [np.concatenate([new for new, _ in found[i : i + n]]) for i in range(0, len(results), n)]
+        return moved, found[len(results) - 1][1][1], np.concatenate(found[len(results) :])
 
     def _fixed(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Arrays that rarely change, once on the workers: a future for every block."""
@@ -130,7 +112,7 @@ class DaskLowRankGram(LowRankGram):
             if len(before) == len(arrays) and all(map(np.array_equal, before, arrays)):
                 return futures
         columns = [self.blocks.parts(array) for array in arrays]
-        futures = self.blocks.cluster.map("fixed", same, list(zip(*columns, strict=True)))
+        futures = self.blocks.cluster.map(same, list(zip(*columns, strict=True)))
         self._held = [*self._held[-1:], ([array.copy() for array in arrays], futures)]
         return futures
 
@@ -144,8 +126,7 @@ class DaskGram(Gram):
         self.blocks, self.m = blocks, blocks.shape[0]
 
     def diagonal(self) -> np.ndarray:
-        futures = self.blocks.each("diagonal", _diagonal_of, self.blocks.parts(np.arange(self.m)))
-        return self.blocks.joined(self.blocks.cluster.gather(futures, self.blocks.partitions))
+        return np.concatenate(self.blocks.gathered(np.diagonal, self.blocks.bounds[:-1].tolist()))
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
         return self.blocks.times(self.blocks.cluster.shared(np.ascontiguousarray(V)))
@@ -156,7 +137,7 @@ class DaskGram(Gram):
         return both[:, 0], both[:, 1]
 
     def is_nonnegative(self) -> bool:
-        return min(self.blocks.gathered("least", np.min)) >= 0.0
+        return min(self.blocks.gathered(np.min)) >= 0.0
 
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
         values = self.blocks[rows]
@@ -164,8 +145,7 @@ class DaskGram(Gram):
 
     def restrict(self, rows: np.ndarray) -> DaskGram:
         rows = np.asarray(rows)
-        kept = self.blocks.keep(rows)
-        return DaskGram(kept.mapped("restrict", _columns_of, len(rows), rows))
+        return DaskGram(self.blocks.keep(rows).mapped(np.take, len(rows), rows, 1))
 
 
 def dask_gram(
@@ -173,53 +153,21 @@ def dask_gram(
     whitened: bool, regime: Regime = REGIME,
 ) -> tuple[Gram, str]:  # fmt: skip
     """The kernel matrix of rows on a cluster, as `choose_gram` asks for it, and why it is held so."""
-    m, blocks = X.shape[0], f"in {len(X.blocks)} blocks"
+    (m, d), blocks = X.shape, f"in {len(X.blocks)} blocks"
     if rank is not None:
-        gram = _low_rank(kernel, X, rank, random_state or np.random.RandomState(0), whitened, regime)
-        where = f"{blocks} on {len(X.cluster.workers)} workers"
-        reason = f"low rank: {m} × {gram.rank} {where}, relative trace error {gram.trace_error:.2g}"
-        return gram, reason
+        gram = low_rank_gram(kernel, X, rank, random_state, whitened=whitened, regime=regime)
+        size, where = f"{m} × {gram.projection.shape[1]}", f"{blocks} on {len(X.cluster.workers)} workers"
+        return gram, f"low rank: {size} {where}, relative trace error {gram.trace_error:.2g}"
     if only_multiplies:
         reason = f"dense: the {m} × {m} kernel matrix {blocks} on {len(X.cluster.workers)} workers"
         return _dense(kernel, X), reason
     if isinstance(kernel, Linear):  # the rows are the factor, the unit vectors their landmarks
-        d = X.shape[1]
-        linear = DaskLowRankGram(X, np.arange(0), np.eye(d), np.eye(d), 0.0)
+        linear = DaskLowRankGram(X, Basis(np.arange(0), np.eye(d), np.eye(d), 0.0))
         return linear, f"linear: the rows themselves {blocks} are a factor"
     raise ValueError(
         "this solver takes a Dask collection with a low-rank kernel only; set rank, e.g. rank=500, or "
         "solver='multiplicative' (or without a bias 'm3', 'munk') for the whole kernel matrix on the workers"
     )
-
-
-def _low_rank(
-    kernel: Kernel, X: RowBlocks, rank: float, state: Any, whitened: bool, regime: Regime
-) -> DaskLowRankGram:
-    """The same factor as `low_rank_gram` gives, block by block on the workers."""
-    m = X.shape[0]
-    if rank < 1.0:
-        landmarks = _pivots(kernel, X, min(m, regime.most_columns), float(rank))
-        L = X[landmarks]
-        return _on_landmarks(kernel, X, landmarks, L, cholesky_projection(kernel, L))
-    landmarks = drawn_landmarks(m, rank, state)
-    if m > regime.many_rows and fits_single(kernel, X):
-        whitened_on = rows_to_whiten_on(m, len(landmarks), state, whitened, regime)
-        return dask_single(kernel, X, landmarks, whitened_on)
-    L = X[landmarks]
-    with one_blas_thread():
-        projection = nystroem_projection(kernel, L, landmarks)
-    return _on_landmarks(kernel, X, landmarks, L, projection)
-
-
-def dask_single(
-    kernel: Kernel, X: RowBlocks, landmarks: np.ndarray, whitened_on: np.ndarray | None = None
-) -> DaskLowRankGram:
-    """The factor that `nystroem_single` gives."""
-    L = X[landmarks]
-    _, projection, error = projection_single(kernel, X, landmarks, L, whitened_on)
-    gram = _on_landmarks(kernel, X, landmarks, L, projection, np.float32)
-    gram.trace_error = gram.trace_error if error is None else error
-    return gram
 
 
 def _dense(kernel: Kernel, X: RowBlocks) -> DaskGram:
@@ -229,35 +177,23 @@ def _dense(kernel: Kernel, X: RowBlocks) -> DaskGram:
     if 8 * m * m > _MEMORY_SHARE * room:
         raise ValueError(
             f"the {m} × {m} kernel matrix takes {8 * m * m / 2**30:,.1f} GB, more than half of the workers' "
-            f"{room / 2**30:,.1f} GB; set rank, e.g. rank=500, with solver='multiplicative', 'rho' or "
-            "'adatron'"
+            f"{room / 2**30:,.1f} GB; set rank, e.g. rank=500 (solver='multiplicative', 'rho' or 'adatron')"
         )
-    everything = X.cluster.submit("all-rows", np.concatenate, X.blocks)
-    offsets = X.bounds[:-1].tolist()
-    blocks = X.each("kernel-rows", _kernel_rows, *X.alike(kernel, everything), offsets)
-    whole = RowBlocks(X.cluster, blocks, np.diff(X.bounds), m, X.partitions, None)
-    if X.order is not None:
-        whole = DaskGram(whole).restrict(X.order).blocks
-    return DaskGram(whole)
+    everything = X.cluster.submit(np.concatenate, X.blocks)
+    return DaskGram(X.mapped(_kernel_rows, m, kernel, everything, X.bounds[:-1].tolist()))
 
 
-def _on_landmarks(
-    kernel: Kernel, X: RowBlocks, landmarks: np.ndarray, L: np.ndarray, projection: np.ndarray,
-    dtype: Any = np.float64,
-) -> DaskLowRankGram:  # fmt: skip
-    """The factor ``k(X, L) P``, and its error."""
-    values = X.cluster.shared((kernel, L, projection, landmarks))
-    offsets = X.bounds[:-1].tolist()
-    blocks = X.each("factor", _factor_block, *X.alike(dtype, values, X.rows_at_once), offsets)
-    factor = RowBlocks(X.cluster, blocks, np.diff(X.bounds), projection.shape[1], X.partitions, X.order)
-    traces = X.cluster.map("trace", _traces, X.blocks, blocks, [kernel] * len(blocks))
-    total, explained = np.sum(X.cluster.gather(traces, X.partitions), axis=0)
-    return DaskLowRankGram(factor, landmarks, L, projection, max(float(1.0 - explained / total), 0.0))
+def dask_factor(kernel: Kernel, X: RowBlocks, basis: Basis, dtype: Any) -> DaskLowRankGram:
+    """The factor ``k(X, L) P`` block by block on the workers; a trace error that is not known is computed."""
+    offsets, width = X.bounds[:-1].tolist(), basis.projection.shape[1]
+    factor = X.mapped(factor_rows, width, kernel, X.cluster.shared(basis), dtype, X.rows_at_once, offsets)
+    if np.isnan(basis.trace_error):
+        total, explained = np.sum(X.gathered(_traces, factor.blocks, kernel), axis=0)
+        basis = basis._replace(trace_error=max(float(1.0 - explained / total), 0.0))
+    return DaskLowRankGram(factor, basis)
 
 
-def _factor_block(X: np.ndarray, dtype: Any, values: tuple[Any, ...], size: int, offset: int) -> np.ndarray:
-    kernel, L, projection, landmarks = values
-    return factor_rows(X, kernel, L, projection, size, dtype=dtype, landmarks=landmarks, offset=offset)
+# What workers do with a block of rows of the features X, of the factor Z or of the kernel matrix K
 
 
 def _traces(X: np.ndarray, Z: np.ndarray, kernel: Kernel) -> tuple[float, float]:
@@ -278,25 +214,6 @@ def _split_product(K: np.ndarray, V: np.ndarray) -> np.ndarray:
     return np.stack([above, above - K @ V], axis=1)
 
 
-def _diagonal_of(K: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    return K[np.arange(len(K)), columns]
-
-
-def _columns_of(K: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    return K[:, columns]
-
-
-def _times_first(Z: np.ndarray, carried: tuple[np.ndarray, Any], size: int) -> np.ndarray:
-    return times(Z, carried[0], size, 1)
-
-
-class _Block(NamedTuple):
-    """What a worker knows of its rows."""
-
-    columns: np.ndarray  # (n_b, j) of the factor
-    errors: np.ndarray  # (n_b,)
-
-
 class _Worst(NamedTuple):
     """The row of a block with the largest error."""
 
@@ -307,44 +224,44 @@ class _Worst(NamedTuple):
     columns: np.ndarray  # of the factor
 
 
-def _pivots(kernel: Kernel, X: RowBlocks, rank: int, tolerance: float) -> np.ndarray:
+def dask_pivots(kernel: Kernel, X: RowBlocks, rank: int, tolerance: float) -> np.ndarray:
     """Places of at most `rank` pivots of incomplete Cholesky, fewer if the trace error falls to `tolerance`.
 
-    Every round the row with the largest error becomes a pivot. A worker keeps the columns so far and the
+    Every round the row with the largest error becomes a pivot. A worker keeps the columns so far, and the
     errors of its blocks; only the largest error and its row travel. The factor is built from the pivots
     afterwards, so that what a lost worker held is not r rounds away.
     """
-    cluster, pivots = X.cluster, []
-    states = X.each("pivot-start", _start, *X.alike(kernel))
-    trace = 0.0
+    cluster, pivots, trace = X.cluster, [], 0.0
+    states = X.each(_start, kernel)
     for j in range(rank):
-        worst = cluster.gather(cluster.map("pivot-worst", _worst, states, X.blocks), X.partitions)
+        worst = X.gathered(_worst, states)
         total, best = sum(own.total for own in worst), int(np.argmax([own.error for own in worst]))
         trace = trace if j else total
         if total <= tolerance * trace or worst[best].error <= FLOOR * trace / X.shape[0]:
             break
         pivots.append(int(X.bounds[best]) + worst[best].place)
-        pivot = cluster.shared(worst[best])
         own = [worst[best].place if b == best else -1 for b in range(len(states))]
-        states = cluster.map("pivot", _next, states, X.blocks, [kernel] * len(own), [pivot] * len(own), own)
-    places = np.array(pivots, dtype=np.int64)
-    return places if X.order is None else np.argsort(X.order)[places]
+        states = X.each(_next, states, kernel, cluster.shared(worst[best]), own)
+    return np.array(pivots, dtype=np.int64)
 
 
-def _start(X: np.ndarray, kernel: Kernel) -> _Block:
-    return _Block(np.empty((len(X), 0)), np.array(kernel.diagonal(X), dtype=np.float64))
+def _start(X: np.ndarray, kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
+    return np.empty((len(X), 0)), np.array(kernel.diagonal(X), dtype=np.float64)
 
 
-def _worst(state: _Block, X: np.ndarray) -> _Worst:
-    place = int(state.errors.argmax())
-    total = float(state.errors.sum())
-    return _Worst(float(state.errors[place]), place, total, X[[place]], state.columns[place])
+def _worst(X: np.ndarray, state: tuple[np.ndarray, np.ndarray]) -> _Worst:
+    columns, errors = state
+    place = int(errors.argmax())
+    return _Worst(float(errors[place]), place, float(errors.sum()), X[[place]], columns[place])
 
 
-def _next(state: _Block, X: np.ndarray, kernel: Kernel, pivot: _Worst, own: int) -> _Block:
+def _next(
+    X: np.ndarray, state: tuple[np.ndarray, np.ndarray], kernel: Kernel, pivot: _Worst, own: int
+) -> tuple[np.ndarray, np.ndarray]:
+    columns, errors = state
     column = check_finite(kernel(X, pivot.row), None, np.array([pivot.place]))[:, 0]
-    column = (column - state.columns @ pivot.columns) / np.sqrt(pivot.error)
-    errors = np.maximum(state.errors - column**2, 0.0)
+    column = (column - columns @ pivot.columns) / np.sqrt(pivot.error)
+    errors = np.maximum(errors - column**2, 0.0)
     if own >= 0:
         errors[own] = 0.0
-    return _Block(np.column_stack([state.columns, column]), errors)
+    return np.column_stack([columns, column]), errors

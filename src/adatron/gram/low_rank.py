@@ -9,71 +9,45 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from mmap import mmap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adatron.gram.base import Gram, Rows
+from adatron.gram.row_source import BLOCK, slices
 from adatron.numerics.memory import available_memory
 from adatron.numerics.reproducible import rows_at_once, times, transposed_times
 
-__all__ = ["LowRankGram", "blocks_of_rows", "check_memory", "empty_factor", "is_on_disk"]
-
 _SHARE = 0.7  # of the available memory that one factor may take
-_BLOCK = 65_536  # rows that are looked at together
+
+
+class Basis(NamedTuple):
+    """What a factor rests on: ``z(x) = k(x, rows) @ projection`` for any x."""
+
+    landmarks: np.ndarray  # places of the rows in the training set
+    rows: Any  # array or CSR matrix
+    projection: np.ndarray  # (len(landmarks), r)
+    trace_error: float = np.nan  # ``trace(K − Z Zᵀ) / trace(K)`` once it is known
 
 
 class LowRankGram(Gram):
-    """The kernel matrix ``Z Zᵀ`` of a factor; products and sweeps cost O(mr).
+    """The kernel matrix ``Z Zᵀ`` of a factor (m, r); products and sweeps cost O(mr).
 
     A float32 factor is multiplied group by group of rows, whose parts are added up in float64.
-
-    Parameters
-    ----------
-    factor : array of shape (m, r)
-    landmarks : array of int
-        Places of the rows whose kernel values the factor rests on.
-    landmark_rows : array or CSR matrix
-        These rows.
-    projection : array of shape (len(landmarks), r)
-        ``z(x) = k(x, landmark_rows) @ projection``.
-    trace_error : float
-        ``trace(K − Z Zᵀ) / trace(K)``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.gram import low_rank_gram
-    >>> from adatron.kernels import Gaussian
-    >>> X = np.linspace(0, 1, 50).reshape(-1, 1)
-    >>> gram = low_rank_gram(Gaussian(1.0), X, rank=1e-6)
-    >>> gram.factor.shape[1] < 10, gram.trace_error < 1e-6
-    (True, True)
     """
 
-    has_entries = False
     factor: np.ndarray
 
-    def __init__(
-        self,
-        factor: np.ndarray,
-        landmarks: np.ndarray,
-        landmark_rows: Any,
-        projection: np.ndarray,
-        trace_error: float,
-    ) -> None:
-        self.factor, self.m = np.ascontiguousarray(factor), len(factor)
-        self.landmarks, self.landmark_rows = landmarks, landmark_rows
-        self.projection, self.trace_error = projection, trace_error
+    def __init__(self, factor: np.ndarray, basis: Basis, has_entries: bool = False) -> None:
+        self.factor, self.m, self.basis = np.ascontiguousarray(factor), len(factor), basis
+        self.landmarks, self.landmark_rows, self.projection, self.trace_error = basis
+        self.has_entries = has_entries
 
     @classmethod
     def linear(cls, X: np.ndarray) -> LowRankGram:
         """The exact matrix of the linear kernel, ``X Xᵀ``."""
-        gram = cls(X, np.arange(0), X[:0], np.empty((0, X.shape[1])), 0.0)
-        gram.has_entries = True
-        return gram
+        return cls(X, Basis(np.arange(0), X[:0], np.empty((0, X.shape[1])), 0.0), has_entries=True)
 
     def diagonal(self) -> np.ndarray:
         return np.einsum("ij,ij->i", self.factor, self.factor)
@@ -99,16 +73,9 @@ class LowRankGram(Gram):
 
     def restrict(self, rows: np.ndarray) -> LowRankGram:
         factor = empty_factor((len(rows), self.factor.shape[1]), self.factor.dtype)
-        for part in blocks_of_rows(len(rows)):
+        for part in slices(len(rows), BLOCK):
             factor[part] = self.factor[rows[part]]
-        gram = LowRankGram(factor, self.landmarks, self.landmark_rows, self.projection, self.trace_error)
-        gram.has_entries = self.has_entries
-        return gram
-
-
-def blocks_of_rows(m: int, size: int = _BLOCK) -> Iterator[slice]:
-    """The rows of a table in blocks, in order."""
-    return (slice(start, min(start + size, m)) for start in range(0, m, size))
+        return LowRankGram(factor, self.basis, self.has_entries)
 
 
 def empty_factor(shape: tuple[int, int], dtype: Any) -> np.ndarray:

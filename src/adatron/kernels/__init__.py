@@ -1,8 +1,8 @@
 """What ``k(x, z)`` is: small frozen objects that know nothing of data or training.
 
-A kernel is called with two sets of rows and gives the matrix of their values. Kernels add,
-multiply and rise to powers, and their traits follow. Any function of two sets of rows becomes a kernel as
-`CallableKernel`.
+A kernel is called with two sets of rows and gives the matrix of their values. Kernels add, multiply and rise
+to powers, and their traits follow. Any function of two sets of rows becomes a kernel as `CallableKernel`.
+The mathematics is in B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapters 2 and 13.
 
 >>> import numpy as np
 >>> from adatron.kernels import Gaussian, Polynomial
@@ -13,38 +13,17 @@ array([[0.7788]])
 Traits(psd=True, nonnegative=True, unit_diagonal=False)
 """
 
-from adatron.kernels.base import Kernel, Power, Product, ProductForm, Sum, Traits, squared_norms
-from adatron.kernels.functions import CallableKernel
-from adatron.kernels.mercer import has_negative_curvature, is_indefinite, smallest_eigenvalue
+# isort: off
+from adatron.kernels.base import (
+    Kernel, Power, Product, ProductForm, Sum, Traits,
+    has_negative_curvature, is_indefinite, smallest_eigenvalue, squared_norms,
+)  # fmt: skip
 from adatron.kernels.standard import (
-    KERNELS,
-    Constant,
-    Gaussian,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-)
+    KERNELS, CallableKernel, Constant, Gaussian, Laplacian, Linear, Polynomial, Precomputed, Sigmoid,
+)  # fmt: skip
 
 __all__ = [
-    "KERNELS",
-    "CallableKernel",
-    "Constant",
-    "Gaussian",
-    "Kernel",
-    "Laplacian",
-    "Linear",
-    "Polynomial",
-    "Power",
-    "Precomputed",
-    "Product",
-    "ProductForm",
-    "Sigmoid",
-    "Sum",
-    "Traits",
-    "has_negative_curvature",
-    "is_indefinite",
-    "smallest_eigenvalue",
-    "squared_norms",
-]
+    "KERNELS", "CallableKernel", "Constant", "Gaussian", "Kernel", "Laplacian", "Linear", "Polynomial",
+    "Power", "Precomputed", "Product", "ProductForm", "Sigmoid", "Sum", "Traits",
+    "has_negative_curvature", "is_indefinite", "smallest_eigenvalue", "squared_norms",
+]  # fmt: skip

@@ -1,16 +1,19 @@
-"""What a kernel is: a frozen object ``k`` with ``k(X, Z)``, ``k.diagonal(X)`` and traits."""
+"""What a kernel is, how kernels combine, and whether they meet Mercer's condition (J. Mercer 1909)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import eigvalsh_tridiagonal
 
 from adatron.numerics.exponential import exponentials
 
-__all__ = ["Kernel", "Power", "Product", "ProductForm", "Sum", "Traits", "inner_products", "squared_norms"]
+_ROUNDING = 1e-10  # eigenvalues between this part of the largest and its negative may be zero
+_LANCZOS_STEPS = 40
 
 
 @dataclass(frozen=True)
@@ -25,10 +28,6 @@ class Traits:
         No value is negative.
     unit_diagonal : bool, default=False
         ``k(x, x) = 1``.
-
-    References
-    ----------
-    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
 
     Examples
     --------
@@ -94,10 +93,6 @@ class Kernel:
     product_form : ProductForm or None
         How to evaluate it fast; by default there is no such form, and ``k(X, Z)`` is called.
 
-    References
-    ----------
-    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, section 13.1.
-
     Examples
     --------
     >>> import numpy as np
@@ -124,7 +119,7 @@ class Kernel:
         raise NotImplementedError
 
     def diagonal(self, X: Any) -> np.ndarray:
-        """The values ``k(x, x)``, one for each row of `X`.
+        """The values ``k(x, x)``, one for each row of `X`; all 1 if ``traits`` says so.
 
         Parameters
         ----------
@@ -134,35 +129,37 @@ class Kernel:
         -------
         ndarray of shape (n,)
         """
+        if self.traits.unit_diagonal:
+            return np.ones(X.shape[0])
         raise NotImplementedError
 
     def __add__(self, other: Kernel) -> Sum:
-        return Sum(self, _as_kernel(other))
+        return Sum(self, other)
 
     def __mul__(self, other: Kernel) -> Product:
-        return Product(self, _as_kernel(other))
+        return Product(self, other)
 
     def __pow__(self, exponent: int) -> Power:
         return Power(self, exponent)
 
 
-def _as_kernel(value: Any) -> Kernel:
-    if not isinstance(value, Kernel):
-        raise TypeError(f"cannot combine a kernel with {value!r}; wrap functions in CallableKernel")
-    return value
-
-
 @dataclass(frozen=True)
-class Sum(Kernel):
+class _Pair(Kernel):
+    left: Kernel
+    right: Kernel
+
+    def __post_init__(self) -> None:
+        for kernel in (self.left, self.right):
+            if not isinstance(kernel, Kernel):
+                raise TypeError(f"cannot combine a kernel with {kernel!r}; wrap functions in CallableKernel")
+
+
+class Sum(_Pair):
     """``k(x, z) = left(x, z) + right(x, z)``.
 
     Parameters
     ----------
     left, right : Kernel
-
-    References
-    ----------
-    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, section 13.1.
 
     Examples
     --------
@@ -170,9 +167,6 @@ class Sum(Kernel):
     >>> Gaussian() + Linear()
     Sum(left=Gaussian(gamma=1.0), right=Linear())
     """
-
-    left: Kernel
-    right: Kernel
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
@@ -186,17 +180,12 @@ class Sum(Kernel):
         return self.left.diagonal(X) + self.right.diagonal(X)
 
 
-@dataclass(frozen=True)
-class Product(Kernel):
+class Product(_Pair):
     """``k(x, z) = left(x, z) · right(x, z)``.
 
     Parameters
     ----------
     left, right : Kernel
-
-    References
-    ----------
-    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, section 13.1.
 
     Examples
     --------
@@ -204,9 +193,6 @@ class Product(Kernel):
     >>> Gaussian() * Linear()
     Product(left=Gaussian(gamma=1.0), right=Linear())
     """
-
-    left: Kernel
-    right: Kernel
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
@@ -228,10 +214,6 @@ class Power(Kernel):
     ----------
     base : Kernel
     exponent : int >= 1
-
-    References
-    ----------
-    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, section 13.1.
 
     Examples
     --------
@@ -259,15 +241,83 @@ class Power(Kernel):
         return self.base.diagonal(X) ** self.exponent
 
 
-def inner_products(X: Any, Z: Any) -> np.ndarray:
-    """All ``⟨x, z⟩`` as a dense array; this is where sparse input ends."""
-    with np.errstate(over="ignore", invalid="ignore"):  # infinite values are reported with their rows
-        products = X @ Z.T
-    return products.toarray() if sparse.issparse(products) else np.asarray(products)
-
-
 def squared_norms(X: Any) -> np.ndarray:
     """``|x|²`` of every row."""
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
     return np.einsum("ij,ij->i", X, X)
+
+
+def smallest_eigenvalue(kernel: Kernel, X: Any, *, n_samples: int = 500, random_state: int = 0) -> float:
+    """Smallest eigenvalue of the Gram matrix of at most `n_samples` rows of `X`.
+
+    A clearly negative value proves that the kernel is not positive semi-definite. The reverse does not hold:
+    a sample can miss the direction of negative curvature.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or CSR matrix, shape (m, d)
+    n_samples : int, default=500
+    random_state : int, default=0
+        Draws the rows.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import Sigmoid, smallest_eigenvalue
+    >>> smallest_eigenvalue(Sigmoid(coef0=-1.0), np.linspace(-1, 1, 9).reshape(-1, 1)) < 0
+    True
+    """
+    if X.shape[0] > n_samples:
+        rows = np.random.default_rng(random_state).choice(X.shape[0], n_samples, replace=False)
+        X = X[np.sort(rows)]
+    return float(np.linalg.eigvalsh(kernel(X, X))[0])
+
+
+def is_indefinite(gram: np.ndarray) -> bool:
+    """Whether a symmetric matrix has an eigenvalue that is negative beyond rounding.
+
+    Parameters
+    ----------
+    gram : array of shape (m, m)
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import is_indefinite
+    >>> is_indefinite(np.eye(2)), is_indefinite(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    (False, True)
+    """
+    eigenvalues = np.linalg.eigvalsh(gram)
+    return bool(eigenvalues[0] < -_ROUNDING * np.abs(eigenvalues).max())
+
+
+def has_negative_curvature(matmul: Callable[[np.ndarray], np.ndarray], m: int) -> bool:
+    """Whether a few Lanczos steps find a v with ``vᵀKv < 0`` in a symmetric m × m matrix.
+
+    In the orthonormal basis of ``v, Kv, K²v, …`` K is tridiagonal, and its extreme eigenvalues there approach
+    those of K.
+    """
+    basis = np.zeros((_LANCZOS_STEPS, m))
+    diagonal, beside = np.zeros(_LANCZOS_STEPS), np.zeros(_LANCZOS_STEPS)
+    vector = np.random.default_rng(0).normal(size=m)
+    for step in range(_LANCZOS_STEPS):
+        basis[step] = vector / np.linalg.norm(vector)
+        vector = matmul(basis[step][:, None])[:, 0]
+        diagonal[step] = basis[step] @ vector
+        for _ in range(2):  # rounding destroys orthogonality: once is not enough
+            vector = vector - basis[: step + 1].T @ (basis[: step + 1] @ vector)
+        beside[step] = np.linalg.norm(vector)
+        if beside[step] <= _ROUNDING * np.abs(diagonal[: step + 1]).max():  # the basis is complete
+            break
+    ritz = eigvalsh_tridiagonal(diagonal[: step + 1], beside[:step])
+    return bool(ritz[0] < -_ROUNDING * np.abs(ritz).max())

@@ -1,7 +1,8 @@
-"""The kernels of the papers and of scikit-learn."""
+"""The kernels of the papers and of scikit-learn, and functions of the user as kernels."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Integral, Real
@@ -10,19 +11,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adatron.kernels.base import Kernel, ProductForm, Traits, inner_products, squared_norms
+from adatron.exceptions import KernelError
+from adatron.kernels.base import Kernel, ProductForm, Traits, squared_norms
 from adatron.numerics.exponential import exponentials
-
-__all__ = ["KERNELS", "Constant", "Gaussian", "Laplacian", "Linear", "Polynomial", "Precomputed", "Sigmoid"]
 
 
 @dataclass(frozen=True)
 class Linear(Kernel):
     """``k(x, z) = ⟨x, z⟩``.
-
-    References
-    ----------
-    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
 
     Examples
     --------
@@ -35,23 +31,34 @@ class Linear(Kernel):
     product_form = ProductForm("identity")
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        return inner_products(X, Z)
+        return _inner_products(X, Z)
 
     def diagonal(self, X: Any) -> np.ndarray:
         return squared_norms(X)
 
 
+class _Numeric(Kernel):
+    """A kernel whose fields are finite numbers: a whole `degree`, any `coef0`, others above zero."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            _check(name, value)
+
+
+def _check(name: str, value: Any) -> None:
+    is_number = isinstance(value, Integral if name == "degree" else Real) and not isinstance(value, bool)
+    if not is_number or not isfinite(value) or (name != "coef0" and value <= 0):
+        allowed = {"degree": "an integer >= 1", "coef0": "a finite number"}.get(name, "a finite number > 0")
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+
+
 @dataclass(frozen=True)
-class Constant(Kernel):
+class Constant(_Numeric):
     """``k(x, z) = value``; added to another kernel, it takes the place of a bias.
 
     Parameters
     ----------
     value : float > 0, default=1.0
-
-    References
-    ----------
-    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
 
     Examples
     --------
@@ -63,9 +70,6 @@ class Constant(Kernel):
     value: float = 1.0
     traits = Traits(psd=True, nonnegative=True)
 
-    def __post_init__(self) -> None:
-        _check("value", self.value)
-
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         return np.full((X.shape[0], Z.shape[0]), self.value)
 
@@ -74,16 +78,12 @@ class Constant(Kernel):
 
 
 @dataclass(frozen=True)
-class Gaussian(Kernel):
+class Gaussian(_Numeric):
     """``k(x, z) = exp(−gamma |x − z|²)``; ``gamma = 1/(2σ²)``.
 
     Parameters
     ----------
     gamma : float > 0, default=1.0
-
-    References
-    ----------
-    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
 
     Examples
     --------
@@ -94,9 +94,6 @@ class Gaussian(Kernel):
 
     gamma: float = 1.0
     traits = Traits(psd=True, nonnegative=True, unit_diagonal=True)
-
-    def __post_init__(self) -> None:
-        _check("gamma", self.gamma)
 
     @classmethod
     def of_width(cls, sigma: float) -> Gaussian:
@@ -125,7 +122,7 @@ class Gaussian(Kernel):
             moved = Z - centre
             X, Z = (moved if X is Z else X - centre), moved
         with np.errstate(over="ignore", invalid="ignore"):  # reported with the rows they come from
-            distances = inner_products(X, Z)
+            distances = _inner_products(X, Z)
             distances *= -2.0
             distances += squared_norms(X)[:, None]
             distances += squared_norms(Z)[None, :]
@@ -135,21 +132,14 @@ class Gaussian(Kernel):
         distances *= -self.gamma
         return exponentials(distances)
 
-    def diagonal(self, X: Any) -> np.ndarray:
-        return np.ones(X.shape[0])
-
 
 @dataclass(frozen=True)
-class Laplacian(Kernel):
+class Laplacian(_Numeric):
     """``k(x, z) = exp(−gamma |x − z|₁)``.
 
     Parameters
     ----------
     gamma : float > 0, default=1.0
-
-    References
-    ----------
-    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
 
     Examples
     --------
@@ -161,20 +151,14 @@ class Laplacian(Kernel):
     gamma: float = 1.0
     traits = Traits(psd=True, nonnegative=True, unit_diagonal=True)
 
-    def __post_init__(self) -> None:
-        _check("gamma", self.gamma)
-
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         from sklearn.metrics.pairwise import manhattan_distances
 
         return np.exp(-self.gamma * manhattan_distances(X, Z))
 
-    def diagonal(self, X: Any) -> np.ndarray:
-        return np.ones(X.shape[0])
-
 
 @dataclass(frozen=True)
-class Polynomial(Kernel):
+class Polynomial(_Numeric):
     """``k(x, z) = (gamma ⟨x, z⟩ + coef0) ** degree``; the papers' has gamma = coef0 = 1.
 
     Parameters
@@ -182,10 +166,6 @@ class Polynomial(Kernel):
     degree : int >= 1, default=3
     gamma : float > 0, default=1.0
     coef0 : float, default=1.0
-
-    References
-    ----------
-    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
 
     Examples
     --------
@@ -198,12 +178,6 @@ class Polynomial(Kernel):
     gamma: float = 1.0
     coef0: float = 1.0
 
-    def __post_init__(self) -> None:
-        _check("gamma", self.gamma)
-        _check("coef0", self.coef0, positive=False)
-        if not isinstance(self.degree, Integral) or isinstance(self.degree, bool) or self.degree < 1:
-            raise ValueError(f"degree must be an integer >= 1, got {self.degree!r}")
-
     @property
     def traits(self) -> Traits:  # type: ignore[override]
         return Traits(psd=self.coef0 >= 0.0, nonnegative=self.degree % 2 == 0)
@@ -214,7 +188,7 @@ class Polynomial(Kernel):
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         with np.errstate(over="ignore"):  # infinite values are reported with their rows
-            return (self.gamma * inner_products(X, Z) + self.coef0) ** self.degree
+            return (self.gamma * _inner_products(X, Z) + self.coef0) ** self.degree
 
     def diagonal(self, X: Any) -> np.ndarray:
         with np.errstate(over="ignore"):
@@ -222,17 +196,13 @@ class Polynomial(Kernel):
 
 
 @dataclass(frozen=True)
-class Sigmoid(Kernel):
+class Sigmoid(_Numeric):
     """``k(x, z) = tanh(gamma ⟨x, z⟩ + coef0)``; not positive semi-definite in general.
 
     Parameters
     ----------
     gamma : float > 0, default=1.0
     coef0 : float, default=0.0
-
-    References
-    ----------
-    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
 
     Examples
     --------
@@ -244,16 +214,12 @@ class Sigmoid(Kernel):
     gamma: float = 1.0
     coef0: float = 0.0
 
-    def __post_init__(self) -> None:
-        _check("gamma", self.gamma)
-        _check("coef0", self.coef0, positive=False)
-
     @property
     def product_form(self) -> ProductForm:  # type: ignore[override]
         return ProductForm("tanh", self.gamma, self.coef0)
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        return np.tanh(self.gamma * inner_products(X, Z) + self.coef0)
+        return np.tanh(self.gamma * _inner_products(X, Z) + self.coef0)
 
     def diagonal(self, X: Any) -> np.ndarray:
         return np.tanh(self.gamma * squared_norms(X) + self.coef0)
@@ -262,10 +228,6 @@ class Sigmoid(Kernel):
 @dataclass(frozen=True)
 class Precomputed(Kernel):
     """The rows of `X` are rows of the kernel matrix already; `Z` only counts its columns.
-
-    References
-    ----------
-    B. Schölkopf, A. J. Smola, *Learning with Kernels*, MIT Press 2002, chapter 2.
 
     Examples
     --------
@@ -282,18 +244,71 @@ class Precomputed(Kernel):
         return np.asarray(X.diagonal(), dtype=np.float64)
 
 
+@dataclass(frozen=True)
+class CallableKernel(Kernel):
+    """A function ``function(X, Z)`` that returns the matrix of kernel values, which are checked.
+
+    Parameters
+    ----------
+    function : callable
+        Of two matrices of rows, or two sequences of objects; returns an array or sparse matrix with one row
+        for each row of the first, one column for each row of the second.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.kernels import CallableKernel
+    >>> CallableKernel(lambda X, Z: np.cos(X - Z.T))(np.zeros((1, 1)), np.zeros((1, 1)))
+    array([[1.]])
+    """
+
+    function: Callable[[Any, Any], Any]
+
+    @property
+    def name(self) -> str:
+        """The function's name in messages."""
+        return getattr(self.function, "__name__", repr(self.function))
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        expected, named = (X.shape[0], Z.shape[0]), f"kernel function {self.name!r}"
+        try:
+            values = self.function(X, Z)
+        except Exception as error:
+            where = f"kernel(X[0:{expected[0]}], Z[0:{expected[1]}])"
+            raise KernelError(f"{named} failed in {where}: {error}") from error
+        if sparse.issparse(values):
+            values = values.toarray()
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
+            kind = f"dtype {values.dtype}" if isinstance(values, np.ndarray) else type(values).__name__
+            raise KernelError(f"{named} must return a NumPy array or a sparse matrix of numbers, got {kind}")
+        if values.shape != expected:
+            raise KernelError(
+                f"{named} returned shape {values.shape}, expected {expected}: one row for each row of its "
+                "first argument, one column for each row of its second"
+            )
+        array = np.array(values, dtype=np.float64, subok=False)  # the function may use its array again
+        if not np.isfinite(array).all():
+            i, j = np.argwhere(~np.isfinite(array))[0]
+            raise KernelError(
+                f"{named} returned {array[i, j]} for row {i} of its first and row {j} of its second "
+                "argument; it must return finite numbers (scale X if they overflow)"
+            )
+        return array
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        chunks = [self(X[i : i + 64], X[i : i + 64]).diagonal() for i in range(0, X.shape[0], 64)]
+        return np.concatenate(chunks)
+
+
 # What estimators call the kernels. Fields are named like the estimators' parameters: gamma, coef0, degree.
 KERNELS: dict[str, type[Kernel]] = {
-    "linear": Linear,
-    "poly": Polynomial,
-    "rbf": Gaussian,
-    "laplacian": Laplacian,
-    "sigmoid": Sigmoid,
+    "linear": Linear, "poly": Polynomial, "rbf": Gaussian, "laplacian": Laplacian, "sigmoid": Sigmoid,
     "precomputed": Precomputed,
-}
+}  # fmt: skip
 
 
-def _check(name: str, value: Any, *, positive: bool = True) -> None:
-    is_finite = isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
-    if not is_finite or (positive and value <= 0.0):
-        raise ValueError(f"{name} must be a finite number{' > 0' if positive else ''}, got {value!r}")
+def _inner_products(X: Any, Z: Any) -> np.ndarray:
+    """All ``⟨x, z⟩`` as a dense array; this is where sparse input ends."""
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite values are reported with their rows
+        products = X @ Z.T
+    return products.toarray() if sparse.issparse(products) else np.asarray(products)

@@ -8,7 +8,7 @@ precision. Such a sum, rounded at the end, is the same in any order. Blocks on a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -16,18 +16,6 @@ import numpy as np
 
 from adatron.numerics.compiled import compiled, ordered_part
 from adatron.numerics.threads import in_parallel, one_blas_thread, usable_threads
-
-__all__ = [
-    "add_pairs",
-    "aligned",
-    "group_by_group",
-    "groups",
-    "rounded",
-    "rows_at_once",
-    "times",
-    "transposed_times",
-    "transposed_times_pair",
-]
 
 _GROUPS = 64  # at least, where there are many rows
 _FEWEST, _MOST = 8, 4_096  # rows of a group
@@ -42,21 +30,9 @@ def rows_at_once(m: int) -> int:
 
 def aligned(bounds: Any, m: int) -> np.ndarray:
     """Bounds of blocks of m rows, moved to the nearest beginning of a group; empty blocks vanish."""
-    step = rows_at_once(m)
-    inner = np.round(np.asarray(bounds) / step).astype(np.int64) * step
+    step, bounds = rows_at_once(m), np.asarray(bounds)
+    inner = np.round(bounds[bounds < m] / step).astype(np.int64) * step
     return np.unique(np.concatenate([[0], inner[(inner > 0) & (inner < m)], [m]]))
-
-
-def groups(n_rows: int, size: int) -> Iterator[slice]:
-    """The groups of a block of rows that begins where a group does."""
-    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
-
-
-def group_by_group(function: Callable[..., Any], M: Any, size: int, *values: Any) -> np.ndarray:
-    """``function(M, *values)``, which has a result for every row, evaluated for each group on its own."""
-    if M.shape[0] <= size:
-        return np.asarray(function(M, *values))
-    return np.concatenate([function(M[part], *values) for part in groups(M.shape[0], size)])
 
 
 def times(M: np.ndarray, W: np.ndarray, size: int, n_threads: int | None = None) -> np.ndarray:
@@ -73,7 +49,7 @@ def times(M: np.ndarray, W: np.ndarray, size: int, n_threads: int | None = None)
 
 def transposed_times(M: np.ndarray, V: np.ndarray, size: int) -> np.ndarray:
     """``Mᵀ V`` in float64."""
-    return rounded(transposed_times_pair(M, V, size))
+    return rounded_sum([transposed_times_pair(M, V, size)])
 
 
 def transposed_times_pair(
@@ -96,8 +72,23 @@ def transposed_times_pair(
 
 def _stacked(rows: np.ndarray, size: int) -> np.ndarray:
     """Rows of whole groups, or of one shorter group, with an axis for the groups."""
-    size = min(size, len(rows))
-    return rows.reshape(-1, size, rows.shape[1])
+    return rows.reshape(-1, min(size, len(rows)), rows.shape[1])
+
+
+def _on_threads(work: Callable[[slice], None], M: np.ndarray, size: int, n_threads: int | None) -> None:
+    """Call `work` for spans of whole groups; a group stays on one thread, whose number must not matter."""
+    many = usable_threads() if n_threads is None and M.size >= _WORTH_A_THREAD else 1
+    n_threads, whole = n_threads or many, len(M) // size
+    n_spans = 1 if n_threads == 1 else _SPANS * n_threads
+    cuts = [whole * k // n_spans * size for k in range(n_spans + 1)]
+    spans = [slice(a, b) for a, b in pairwise([*cuts, len(M)]) if a < b]
+
+    def quietly(part: slice) -> None:  # the caller checks for infinity
+        with np.errstate(over="ignore", invalid="ignore"):
+            work(part)
+
+    with one_blas_thread():
+        in_parallel(quietly, spans, n_threads)
 
 
 def add_pairs(pairs: list[np.ndarray]) -> np.ndarray:
@@ -109,9 +100,10 @@ def add_pairs(pairs: list[np.ndarray]) -> np.ndarray:
     return total
 
 
-def rounded(pair: np.ndarray) -> np.ndarray:
-    """The sum that a pair stands for."""
-    return np.where(np.isfinite(pair[1]), pair[0] + pair[1], pair[0])  # the error of an infinite sum is NaN
+def rounded_sum(pairs: list[np.ndarray]) -> np.ndarray:
+    """The sum of several pairs as one number each."""
+    total, error = add_pairs(pairs)
+    return np.where(np.isfinite(error), total + error, total)  # the error of an infinite sum is NaN
 
 
 @compiled
@@ -129,19 +121,3 @@ def _sum_and_rest(a, b):
     total = a + b
     shift = total - a
     return total, (a - (total - shift)) + (b - shift)
-
-
-def _on_threads(work: Callable[[slice], None], M: np.ndarray, size: int, n_threads: int | None) -> None:
-    """Call `work` for spans of whole groups; a group stays on one thread, whose number must not matter."""
-    many = usable_threads() if n_threads is None and M.size >= _WORTH_A_THREAD else 1
-    n_threads, whole = n_threads or many, len(M) // size
-    cuts = [whole * k // (_SPANS * n_threads) * size for k in range(_SPANS * n_threads + 1)]
-    cuts = [0, whole * size] if n_threads == 1 else cuts
-    spans = [slice(a, b) for a, b in pairwise([*cuts, len(M)]) if a < b]
-
-    def quietly(part: slice) -> None:  # the caller checks for infinity
-        with np.errstate(over="ignore", invalid="ignore"):
-            work(part)
-
-    with one_blas_thread():
-        in_parallel(quietly, spans, n_threads)

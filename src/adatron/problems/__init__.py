@@ -1,8 +1,8 @@
-"""The one quadratic programme, thin formulations of it, and the one whose columns are coupled.
+"""The one quadratic programme behind every estimator, and its formulations.
 
 >>> import numpy as np
 >>> from adatron.gram import DenseGram
->>> from adatron.problems import classification, crammer_singer, enclosing_ball, one_class, regression
+>>> from adatron.problems import classification, enclosing_ball, one_class, regression
 >>> gram, C = DenseGram(np.diag([1.0, 4.0, 4.0])), np.array([1.0, 2.0, np.inf])
 >>> one_vs_rest = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]])  # three problems as columns
 >>> problem = classification(gram, one_vs_rest, C, bias=False)
@@ -13,24 +13,15 @@
 (array([ 1.,  1.,  1., -1., -1., -1.]), array([ 2.5,  3.5,  4.5, -3.5, -4.5, -5.5]))
 >>> one_class(gram, np.ones(3), nu=2 / 3).upper.ravel(), enclosing_ball(gram, np.ones(3)).p.ravel()
 (array([0.5, 0.5, 0.5]), array([0.5, 2. , 2. ]))
->>> crammer_singer(gram, np.array([0, 2, 1]), 3, C).bounds
-array([[ 1.,  0.,  0.],
-       [ 0.,  0.,  2.],
-       [ 0., inf,  0.]])
 """
 
-from adatron.problems.crammer_singer import CrammerSingerProblem, crammer_singer
-from adatron.problems.dual import DualProblem, measure_columns
-from adatron.problems.formulations import Ball, classification, enclosing_ball, one_class, regression
+from adatron.problems.dual import (
+    DualProblem,
+    classification,
+    enclosing_ball,
+    measure_columns,
+    one_class,
+    regression,
+)  # fmt: skip
 
-__all__ = [
-    "Ball",
-    "CrammerSingerProblem",
-    "DualProblem",
-    "classification",
-    "crammer_singer",
-    "enclosing_ball",
-    "measure_columns",
-    "one_class",
-    "regression",
-]
+__all__ = ["DualProblem", "classification", "enclosing_ball", "measure_columns", "one_class", "regression"]

@@ -1,4 +1,13 @@
-"""The one quadratic programme behind every estimator."""
+"""The quadratic programme, and what classification, regression and one-class problems make of it.
+
+Maximise ``pᵀα − ½ (y∘α)ᵀ K (y∘α)`` subject to ``0 ≤ α ≤ upper`` and perhaps ``yᵀα = r``.
+
+In the formulations `upper`, of shape (m,), is C times the weight of each row, and `bias` says whether one
+is fitted. Labels and targets have shape (m,), or (m, B) for B problems. The one-class problems, a hyperplane
+or a ball in feature space that has most of the points on one side, have ``y = 1`` and ``Σα = 1``, with a
+bound of ``w_i/(ν Σw)`` for a row of weight w_i: at most the part ν of the weight lies outside, and at least
+that part belongs to support vectors.
+"""
 
 from __future__ import annotations
 
@@ -7,63 +16,38 @@ from functools import cached_property
 
 import numpy as np
 
-from adatron.gram import Gram
+from adatron.gram import Gram, TwinGram
 from adatron.numerics.compiled import compiled_part
-
-__all__ = ["DualProblem", "infinite_where_huge", "measure_columns", "positive_diagonal"]
 
 _HARD = 1e100  # beyond this, in units of the kernel, a bound cannot be told from infinity in float64
 _FEW = 50  # rows that show where the origin is
-_NEAR_ORIGIN = 0.01  # of the mean K_ii
-
-
-def positive_diagonal(gram: Gram) -> np.ndarray:
-    """K_ii, with zeros (a point at the origin of feature space) raised to rounding level."""
-    diagonal = gram.diagonal()
-    return np.maximum(diagonal, np.finfo(float).eps * diagonal.max())
-
-
-def infinite_where_huge(gram: Gram, upper: np.ndarray) -> np.ndarray:
-    """Bounds, infinite where float64 could not tell them from infinity."""
-    scale = float(np.max(gram.diagonal(), initial=0.0))
-    return np.where(upper * scale >= _HARD, np.inf, upper)
 
 
 @dataclass(frozen=True)
-class DualProblem:
-    """Maximise ``pᵀα − ½ (y∘α)ᵀ K (y∘α)`` subject to ``0 ≤ α ≤ upper`` and perhaps ``yᵀα = r``.
-
-    B problems that share one kernel matrix stand side by side as columns.
-
-    Parameters
-    ----------
-    gram : Gram
-        The kernel matrix K, m × m.
-    y : array of shape (m, B)
-        Signs −1 or +1.
-    p : array of shape (m, B)
-        Linear term; 1 for classification.
-    upper : array of shape (m, B)
-        Upper bounds; ``inf`` is a hard margin, 0 leaves a point out.
-    equality : float or None
-        r: 0.0 fits a bias, 1.0 is one-class; None leaves yᵀα free, without a bias.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.gram import DenseGram
-    >>> from adatron.problems import DualProblem
-    >>> one = np.ones((2, 1))
-    >>> problem = DualProblem(DenseGram(np.eye(2)), np.array([[1.0], [-1.0]]), one, one, equality=0.0)
-    >>> problem.m, problem.n_columns
-    (2, 1)
-    """
+class Problem:
+    """What a problem with any kind of multipliers has: the kernel matrix of its m points."""
 
     gram: Gram
-    y: np.ndarray
-    p: np.ndarray
-    upper: np.ndarray
-    equality: float | None = None
+
+    @property
+    def m(self) -> int:
+        return self.gram.m
+
+    @cached_property
+    def diagonal(self) -> np.ndarray:
+        """K_ii, with zeros (a point at the origin of feature space) raised to rounding level."""
+        diagonal = self.gram.diagonal()
+        return np.maximum(diagonal, np.finfo(float).eps * diagonal.max())
+
+
+@dataclass(frozen=True)
+class DualProblem(Problem):
+    """B problems that share one kernel matrix, side by side as columns."""
+
+    y: np.ndarray  # (m, B): signs −1 or +1
+    p: np.ndarray  # (m, B): linear term; 1 for classification
+    upper: np.ndarray  # (m, B): bounds; inf is a hard margin, 0 leaves a point out
+    equality: float | None = None  # r: 0.0 fits a bias, 1.0 is one-class; None: yᵀα is free, without a bias
 
     def __post_init__(self) -> None:
         shape = self.y.shape
@@ -81,10 +65,6 @@ class DualProblem:
             object.__setattr__(self, name, np.asfortranarray(getattr(self, name), dtype=np.float64))
 
     @property
-    def m(self) -> int:
-        return self.y.shape[0]
-
-    @property
     def n_columns(self) -> int:
         return self.y.shape[1]
 
@@ -96,19 +76,6 @@ class DualProblem:
     def has_margin(self) -> bool:
         """Whether outputs are asked to be away from 0; not so for one class."""
         return bool(np.any(self.p))
-
-    def outputs(self, alpha: np.ndarray) -> np.ndarray:
-        """``f = K (y∘α)`` of every column."""
-        return self.gram.matmul(self.y * alpha)
-
-    def imbalance(self, alpha: np.ndarray) -> np.ndarray:
-        """``ω = yᵀα − r`` of every column."""
-        return (self.y * alpha).sum(axis=0) - (self.equality or 0.0)
-
-    @cached_property
-    def diagonal(self) -> np.ndarray:
-        """K_ii, no zeros among them."""
-        return positive_diagonal(self.gram)
 
     @cached_property
     def offset(self) -> float:
@@ -123,19 +90,69 @@ class DualProblem:
         largest = float(self.diagonal.max())
         return largest / variance if variance > 4.0 * np.finfo(float).eps * largest else 1.0
 
-    @cached_property
-    def inverse_curvature(self) -> np.ndarray:
-        """1/K_ii; a point near the origin of feature space counts as if it were a little away from it."""
-        return 1.0 / np.maximum(self.diagonal, _NEAR_ORIGIN * self.diagonal.mean())
+    def start(self, alpha: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """α (zero, or a warm start clipped to the box) and the outputs f that belong to it."""
+        if alpha is None:
+            return np.zeros_like(self.y), np.zeros_like(self.y)
+        alpha = np.asfortranarray(np.clip(alpha, 0.0, self.upper))
+        return alpha, np.asfortranarray(self.outputs(alpha))
 
-    @cached_property
-    def is_nonnegative(self) -> bool:
-        """Whether no kernel value is negative."""
-        return self.gram.is_nonnegative()
+    def outputs(self, alpha: np.ndarray) -> np.ndarray:
+        """``f = K (y∘α)`` of every column."""
+        return self.gram.matmul(self.y * alpha)
+
+    def imbalance(self, alpha: np.ndarray) -> np.ndarray:
+        """``ω = yᵀα − r`` of every column."""
+        return (self.y * alpha).sum(axis=0) - (self.equality or 0.0)
 
     def columns(self, which: np.ndarray | list[int]) -> DualProblem:
         """The problems in some of the columns."""
         return DualProblem(self.gram, self.y[:, which], self.p[:, which], self.upper[:, which], self.equality)
+
+
+def classification(gram: Gram, signs: np.ndarray, upper: np.ndarray, *, bias: bool) -> DualProblem:
+    """Soft- or hard-margin classification, for labels −1 and +1."""
+    y = np.asarray(signs, dtype=np.float64)
+    y = y[:, None] if y.ndim == 1 else y
+    bounds = np.repeat(infinite_where_huge(gram, upper)[:, None], y.shape[1], axis=1)
+    return DualProblem(gram, y, np.ones_like(y), bounds, 0.0 if bias else None)
+
+
+def infinite_where_huge(gram: Gram, upper: np.ndarray) -> np.ndarray:
+    """Bounds, infinite where float64 could not tell them from infinity."""
+    scale = float(np.max(gram.diagonal(), initial=0.0))
+    return np.where(upper * scale >= _HARD, np.inf, upper)
+
+
+def regression(
+    gram: Gram, targets: np.ndarray, upper: np.ndarray, *, epsilon: float, bias: bool
+) -> DualProblem:
+    """Fit outputs within `epsilon` of the targets.
+
+    Minimises ``½‖w‖² + Σ u_i max(0, |t_i − f_i − b| − ε)``. In the dual a point stands twice: with
+    ``y = +1, p = t − ε`` for a target above the tube and ``y = −1, p = −t − ε`` for one below it.
+    """
+    t = np.asarray(targets, dtype=np.float64)
+    t = t[:, None] if t.ndim == 1 else t
+    y = np.concatenate([np.ones_like(t), -np.ones_like(t)])
+    p = np.concatenate([t - epsilon, -t - epsilon])
+    bounds = np.repeat(np.tile(upper, 2)[:, None], t.shape[1], axis=1)
+    return DualProblem(TwinGram(gram), y, p, bounds, 0.0 if bias else None)
+
+
+def one_class(gram: Gram, weights: np.ndarray, nu: float, p: np.ndarray | None = None) -> DualProblem:
+    """The hyperplane ``f(x) + b = 0`` farthest from the origin with f + b ≥ 0 for most points (p = 0)."""
+    share = weights / weights.max()
+    share = share / share.sum()
+    with np.errstate(divide="ignore", over="ignore"):
+        upper = np.minimum(np.where(share > 0.0, share / nu, 0.0), 1.0)  # Σα = 1 implies α ≤ 1
+    ones = np.ones((gram.m, 1))
+    return DualProblem(gram, ones, 0.0 * ones if p is None else p[:, None], upper[:, None], 1.0)
+
+
+def enclosing_ball(gram: Gram, weights: np.ndarray, nu: float = 0.0) -> DualProblem:
+    """The smallest ball that encloses the points, or all but the part `nu` of their weight."""
+    return one_class(gram, weights, nu, p=0.5 * gram.diagonal())
 
 
 @compiled_part

@@ -7,35 +7,21 @@ line in `SOLVERS`, its naive twin in ``tests/reference``, its paper's experiment
 from collections.abc import Callable
 from typing import Any
 
-from adatron.solvers.base import Pause, Solver, State, take_columns
-from adatron.solvers.conjugate_hinge import ConjugateHinge
-from adatron.solvers.crammer_singer import CrammerSinger
+from adatron.solvers.base import Pause, Solver, take_columns
+from adatron.solvers.conjugate_hinge import ConjugateHinge, nearest_penalty
+from adatron.solvers.crammer_singer import CrammerSinger, CrammerSingerProblem, crammer_singer
 from adatron.solvers.greedy_adatron import GreedyAdatron
 from adatron.solvers.kernel_adatron import KernelAdatron, SecantAdatron
-from adatron.solvers.m3 import M3
+from adatron.solvers.m3_munk import M3, Munk
 from adatron.solvers.multiplicative import MultiplicativeUpdating
-from adatron.solvers.munk import Munk
 from adatron.solvers.perceptron import Perceptron
 from adatron.solvers.rho import Journal, RhoSVM
 
 __all__ = [
-    "M3",
-    "SOLVERS",
-    "ConjugateHinge",
-    "CrammerSinger",
-    "GreedyAdatron",
-    "Journal",
-    "KernelAdatron",
-    "MultiplicativeUpdating",
-    "Munk",
-    "Pause",
-    "Perceptron",
-    "RhoSVM",
-    "SecantAdatron",
-    "Solver",
-    "State",
-    "take_columns",
-]
+    "M3", "SOLVERS", "ConjugateHinge", "CrammerSinger", "CrammerSingerProblem", "GreedyAdatron", "Journal",
+    "KernelAdatron", "MultiplicativeUpdating", "Munk", "Pause", "Perceptron", "RhoSVM", "SecantAdatron",
+    "Solver", "crammer_singer", "nearest_penalty", "take_columns",
+]  # fmt: skip
 
 SOLVERS: dict[str, Callable[..., Any]] = {
     "auto": GreedyAdatron,

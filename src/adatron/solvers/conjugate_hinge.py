@@ -16,19 +16,16 @@ negative, ``α = Σ η y∘d ≥ 0``; the best bias makes ``yᵀα = 0``. `upper
 for held-out ones.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from adatron.numerics.compiled import compiled, compiled_part
 from adatron.numerics.threads import in_parallel, usable_threads
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause
-
-__all__ = ["ConjugateHinge", "ConjugateState"]
 
 _WORTH_THREADS = 50_000  # entries of all columns
 
@@ -48,23 +45,23 @@ class ConjugateState(NamedTuple):
 class ConjugateHinge:
     """Hinge losses by conjugate gradients; one product with the kernel matrix per epoch."""
 
-    caps: np.ndarray | None = None  # (B,): where each column's square becomes a line; None: nowhere
+    caps: np.ndarray | float = np.inf  # where the square becomes a line; (B,) or the same for all columns
     precision: float = 1e-6  # a line search ends when it gains less than this part of the loss
 
     def init(self, problem: DualProblem) -> ConjugateState:
         """Start from ``f = 0`` and the best bias."""
-        shape = problem.y.shape
-        alpha, f, direction, outputs, last_outputs = (np.zeros(shape, order="F") for _ in range(5))
-        bias, last_square, rate = (np.zeros(shape[1]) for _ in range(3))
-        if problem.has_bias:
-            y, u, caps = problem.y.T, problem.upper.T, self._caps(problem)
-            _best_biases(y, u, caps, f.T, outputs.T, self.precision, bias)
+        columns = problem.n_columns
+        alpha, f, direction, outputs, last_outputs = (np.zeros_like(problem.y) for _ in range(5))
+        bias, last_square, rate = np.zeros((3, columns))
+        y, u, caps = problem.y.T, problem.upper.T, np.full(columns, self.caps)
+        for b in range(columns if problem.has_bias else 0):
+            bias[b] = _best_step(y[b], u[b], caps[b], f.T[b], outputs.T[b], 0.0, True, self.precision)[1]
         return ConjugateState(alpha, f, bias, direction, outputs, last_outputs, last_square, rate)
 
     def epoch(self, problem: DualProblem, state: ConjugateState, pause: Pause) -> ConjugateState:
         """One step of every column."""
         pause()
-        y, u, caps = problem.y.T, problem.upper.T, self._caps(problem)
+        y, u, caps = problem.y.T, problem.upper.T, np.full(problem.n_columns, self.caps)
         gradients = np.empty_like(state.f)
         _gradients(y, u, caps, state.f.T, state.bias, gradients.T)
         products = problem.gram.matmul(gradients)
@@ -77,9 +74,6 @@ class ConjugateHinge:
         width = -(-problem.n_columns // threads)
         in_parallel(work, (slice(b, b + width) for b in range(0, problem.n_columns, width)), threads)
         return state
-
-    def _caps(self, problem: DualProblem) -> np.ndarray:
-        return np.full(problem.n_columns, np.inf) if self.caps is None else self.caps
 
 
 @compiled_part
@@ -103,23 +97,18 @@ def loss_along(y, u, cap, f, slope, rate, bias):
 
 
 @compiled_part
-def newton_step(g1, g2, h11, h12, h22, has_bias):
-    """``H⁻¹ g``, in one variable where the other has no curvature of its own."""
-    determinant = h11 * h22 - h12 * h12
-    if has_bias and determinant > 1e-10 * h11 * h22:
-        return (h22 * g1 - h12 * g2) / determinant, (h11 * g2 - h12 * g1) / determinant
-    if has_bias and h22 > 0.0:
-        return 0.0, g2 / h22
-    return (g1 / h11 if h11 > 0.0 else 0.0), 0.0
-
-
-@compiled_part
 def best_step(y, u, cap, f, slope, bias, has_bias, precision):
     """η ≥ 0 and the bias that minimise the loss along `slope`: Newton steps, halved where they overshoot."""
     rate = 0.0
     best, g1, g2, h11, h12, h22 = loss_along(y, u, cap, f, slope, rate, bias)
     for _ in range(100):
-        d_rate, d_bias = newton_step(g1, g2, h11, h12, h22, has_bias)
+        determinant = h11 * h22 - h12 * h12
+        if has_bias and determinant > 1e-10 * h11 * h22:
+            d_rate, d_bias = (h22 * g1 - h12 * g2) / determinant, (h11 * g2 - h12 * g1) / determinant
+        elif has_bias and h22 > 0.0:  # in one variable where the other has no curvature of its own
+            d_rate, d_bias = 0.0, g2 / h22
+        else:
+            d_rate, d_bias = (g1 / h11 if h11 > 0.0 else 0.0), 0.0
         if d_rate < -rate:  # η stays ≥ 0; the bias is then the best one for the shorter step
             d_rate = -rate
             d_bias = (g2 - h12 * d_rate) / h22 if has_bias and h22 > 0.0 else 0.0
@@ -138,10 +127,7 @@ def best_step(y, u, cap, f, slope, bias, has_bias, precision):
     return rate, bias
 
 
-@compiled
-def _best_biases(y, u, caps, f, slopes, precision, bias):
-    for b in range(len(y)):
-        bias[b] = best_step(y[b], u[b], caps[b], f[b], slopes[b], 0.0, True, precision)[1]
+_best_step = compiled(best_step)
 
 
 @compiled
@@ -173,3 +159,30 @@ def _steps(
         for i in range(len(g)):
             f[b, i] += rate[b] * Kd[i]
             alpha[b, i] += rate[b] * y[b, i] * d[i]
+
+
+def nearest_penalty(
+    alpha: np.ndarray, outputs: np.ndarray, bias: float, y: np.ndarray, weights: np.ndarray
+) -> tuple[float, float]:
+    """The C of the 2-norm soft-margin SVM that a model is closest to, and its relative duality gap there.
+
+    That SVM minimises ``½‖w‖² + ½C Σ u_i s_i²``; its dual is ``max Σα − ½ αᵀQα − Σ α_i²/(2C u_i)`` with
+    ``α ≥ 0, yᵀα = 0``. The model's w gives the primal value, the best multiple of its α the dual one: a
+    certificate without C. A gap of 0 says that training on would not change the model. All arrays have shape
+    (m,); the `outputs` are those of ``Σ α_i y_i k(x_i, ·)``, without the bias.
+    """
+    square = float(np.maximum(alpha * y @ outputs, 0.0))
+    total, spread = float(alpha.sum()), float((alpha**2 / weights).sum())
+    loss = float(weights @ np.maximum(0.0, 1.0 - y * (outputs + bias)) ** 2)
+    if total <= 0.0 or spread <= 0.0:
+        return np.inf, 1.0
+
+    def gap(log_C: float) -> float:
+        C = np.exp(log_C)
+        primal = 0.5 * (square + C * loss)
+        dual = 0.5 * total**2 / (square + spread / C)
+        return max(0.0, 1.0 - dual / primal) if primal > 0.0 else 0.0
+
+    scale = np.log(weights.sum())
+    found = minimize_scalar(gap, bounds=(-30.0 - scale, 30.0), method="bounded", options={"xatol": 1e-4})
+    return float(np.exp(found.x)), float(found.fun)

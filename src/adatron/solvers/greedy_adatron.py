@@ -21,8 +21,6 @@ The yardstick is the violation of α = 0, which is 1 on either side of the bias 
 Steps 2 to 4 touch few rows of the kernel matrix, so most of it is never evaluated.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -31,10 +29,8 @@ import numpy as np
 from adatron.gram import PartialMatrix
 from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
-from adatron.solvers.base import Pause, empty_state_arrays, feasible_start, outputs_of
+from adatron.solvers.base import Pause
 from adatron.solvers.greedy_steps import pair_steps, single_steps
-
-__all__ = ["GreedyAdatron", "GreedyState", "working_set"]
 
 _INNER = 0.1  # violation of the working set at which a round ends, relative to that of all points
 _INNER_OF_ALL = 0.01  # the same when the working set is all points
@@ -61,36 +57,39 @@ class GreedyAdatron:
     needs: ClassVar[frozenset[str]] = frozenset({"entries"})
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> GreedyState:
-        alpha, f = empty_state_arrays(problem, feasible_start(problem, alpha))
+        alpha, f = problem.start(feasible_start(problem, alpha))
         largest = (problem.upper * problem.diagonal[:, None]).max(axis=0)
         sizes = np.array([_violation_of_zero(problem, column) for column in range(problem.n_columns)])
         with_all = alpha.any(axis=0) | np.isinf(largest) | (sizes <= 0.0)  # a warm start or a hard margin
         reach = np.where(with_all, 1.0, np.minimum(1.0, _FIRST_BOUND * sizes / largest))
-        bias, stalled = np.zeros(problem.n_columns), np.zeros(problem.n_columns)
-        return GreedyState(alpha, f, bias, np.zeros_like(alpha, order="F"), reach, stalled)
+        bias, stalled = np.zeros((2, problem.n_columns))
+        return GreedyState(alpha, f, bias, np.zeros_like(alpha), reach, stalled)
 
     def epoch(self, problem: DualProblem, state: GreedyState, pause: Pause) -> GreedyState:
         """One round of every column."""
         for column in range(problem.n_columns):
+            pause()
             self._round(problem, state, column, pause)
         return state
 
     def _round(self, problem: DualProblem, state: GreedyState, column: int, pause: Pause) -> None:
-        pause()
-        gram, has_bias = problem.gram, problem.has_bias
-        y, p = problem.y[:, column], problem.p[:, column]
+        gram, points, has_bias = problem.gram, problem.gram.points, problem.has_bias
+        y, p, bounds = problem.y[:, column], problem.p[:, column], problem.upper[:, column]
         alpha, f, member = state.alpha[:, column], state.f[:, column], state.member[:, column]
-        rise, fall = np.empty(problem.m), np.empty(problem.m)
+        reach = state.reach[column]
+        rise, fall = np.empty((2, problem.m))
         while True:
-            upper, v = state.reach[column] * problem.upper[:, column], y * p - f
+            upper, v = reach * bounds, y * p - f
             middle, violation = _violations(y, alpha, upper, v, has_bias, rise, fall)
-            if state.reach[column] == 1.0 or violation > _violation_of_zero(problem, column):
+            if reach == 1.0 or violation > _violation_of_zero(problem, column):
                 break
-            _raise_bounds(problem.upper[:, column], upper, state, column)
+            factor = min(_FACTOR, 1.0 / reach)  # raise the bounds, α and f with them
+            reach = state.reach[column] = 1.0 if factor < _FACTOR else factor * reach
+            alpha[:] = np.where(alpha >= upper, reach * bounds, np.minimum(factor * alpha, reach * bounds))
+            f *= factor
         if violation <= 0.0:
             state.stalled[column], state.bias[column] = 1.0, middle
             return
-        points = gram.points
         whole = points.m <= 2 * self.size
         rows = np.arange(problem.m) if whole else working_set(self.size, rise, fall, member)
         matrix = points.partial() if whole else PartialMatrix.whole(gram.block(rows, rows))
@@ -107,32 +106,43 @@ class GreedyAdatron:
         changed = step != 0.0
         if whole:
             f[:] = y * p - inner - middle
-        else:
-            f += outputs_of(gram, rows[changed], step[changed], pause)
+        elif changed.any():
+            pause()
+            outputs = np.zeros(problem.m)
+            gram.add_rows(rows[changed], step[changed], outputs)
+            f += outputs
         alpha[rows] = moved
         member[:] = 0.0
         member[rows] = 1.0
-        state.stalled[column] = float(state.reach[column] == 1.0 and not changed.any())
+        state.stalled[column] = float(reach == 1.0 and not changed.any())
         state.bias[column] = _bias(y, p, upper, alpha, f, middle) if has_bias else 0.0
+
+
+def feasible_start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray | None:
+    """A start with ``yᵀα = r``, which pairs of steps then keep; None where α = 0 will do.
+
+    The heavier class is scaled down; what is still missing is put on the first points with ``y = +1``.
+    """
+    if not problem.has_bias or (alpha is None and not problem.equality):
+        return alpha
+    alpha = np.zeros_like(problem.y) if alpha is None else np.clip(alpha, 0.0, problem.upper)
+    positive, r = problem.y > 0.0, problem.equality
+    above, below = (np.where(side, alpha, 0.0).sum(axis=0) for side in (positive, ~positive))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(positive, (below + r) / above, (above - r) / below)
+    alpha = np.where(alpha > 0.0, alpha * np.clip(shares, 0.0, 1.0), 0.0)
+    if not r:
+        return alpha
+    room = np.where(positive, problem.upper - alpha, 0.0)
+    before = np.cumsum(room, axis=0) - room
+    return alpha + np.clip(-problem.imbalance(alpha) - before, 0.0, room)
 
 
 def _violation_of_zero(problem: DualProblem, column: int) -> float:
     """How far α = 0 is from optimal, on either side of the bias."""
-    y, upper = problem.y[:, column], problem.upper[:, column]
-    rise, fall = np.empty_like(y), np.empty_like(y)
-    v = y * problem.p[:, column]
-    violation = _violations(y, np.zeros_like(y), upper, v, problem.has_bias, rise, fall)[1]
-    return 0.5 * violation if problem.has_bias else violation
-
-
-def _raise_bounds(full: np.ndarray, upper: np.ndarray, state: GreedyState, column: int) -> None:
-    """Take the bounds, α and f ten times as far, or as far as the bounds go."""
-    alpha = state.alpha[:, column]
-    factor = min(_FACTOR, 1.0 / state.reach[column])
-    state.reach[column] = 1.0 if factor < _FACTOR else factor * state.reach[column]
-    bounds = state.reach[column] * full
-    alpha[:] = np.where(alpha >= upper, bounds, np.minimum(factor * alpha, bounds))
-    state.f[:, column] *= factor
+    y, p, upper = (array[:, column] for array in (problem.y, problem.p, problem.upper))
+    above, below = (np.where((y == sign) & (upper > 0.0), p, -np.inf).max() for sign in (1.0, -1.0))
+    return 0.5 * (above + below) if problem.has_bias else max(above, below)
 
 
 @compiled

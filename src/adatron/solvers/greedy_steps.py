@@ -8,14 +8,10 @@ that rounding does not choose the path. Where points stand twice, v is longer th
 each copy in turn.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from adatron.gram import row_of
 from adatron.numerics.compiled import compiled, compiled_part
-
-__all__ = ["pair_steps", "single_steps"]
 
 _BLOCK = 64
 _TIED = 1e-6  # part of the violation, or of a gain, by which values may differ and count as equal
@@ -41,20 +37,31 @@ def pair_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
     _move(v, rising, v, v, v.dtype.type(0.0), scratch, best)
     for step in range(most):
         if step % _CHECK_EVERY == 0:
-            spread = best.max() - _lowest(v, falling)
+            lowest = v.dtype.type(np.inf)
+            for t in range(n):
+                lowest = min(lowest, v[t] + falling[t])
+            spread = best.max() - lowest
             if spread <= tolerance:
                 return step
-        i = _place_of(v, rising, best, _TIED * spread)
-        if _is_short_of(2, matrix):
+        i = _first_place(scratch, best, best.max() - _TIED * spread)
+        if len(matrix.K) < len(matrix.place) and matrix.filled[0] + 2 > len(matrix.K):
             return step
         row = row_of(i % width, matrix)
         _gains(v, falling, row, diagonal, v[i] + rising[i], diagonal[i], floor, least, scratch, gain)
-        j = _best_of(scratch, gain)
-        if j < 0:
+        if not gain.max() > 0.0:
             return step
+        j = _first_place(scratch, gain, (1.0 - _TIED) * gain.max())
         both = diagonal[i] + diagonal[j]
         length = float(v[i] - v[j]) / max(both - 2.0 * row[j % width], floor * both, least)
-        length = _limited(length, i, j, y, alpha, upper)
+        room_i = upper[i] - alpha[i] if y[i] > 0.0 else alpha[i]
+        room_j = alpha[j] if y[j] > 0.0 else upper[j] - alpha[j]
+        length = min(length, room_i, room_j)
+        alpha[i] += y[i] * length
+        alpha[j] -= y[j] * length
+        if length >= _MET * room_i:  # a bound that is nearly met is met
+            alpha[i] = upper[i] if y[i] > 0.0 else 0.0
+        if length >= _MET * room_j:
+            alpha[j] = 0.0 if y[j] > 0.0 else upper[j]
         _hide(i, y, alpha, upper, rising, falling)
         _hide(j, y, alpha, upper, rising, falling)
         _move(v, rising, row, row_of(j % width, matrix), v.dtype.type(length), scratch, best)
@@ -73,23 +80,22 @@ def single_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
     gain = np.empty((n + _BLOCK - 1) // _BLOCK, v.dtype)
     _move_single(v, rising, falling, inverse, v, v.dtype.type(0.0), scratch, gain)
     for step in range(most):
-        if step % _CHECK_EVERY == 0 and _largest_violation(v, rising, falling) <= tolerance:
+        if step % _CHECK_EVERY == 0:
+            highest = v.dtype.type(0.0)
+            for t in range(n):
+                highest = max(highest, v[t] + rising[t], -v[t] - falling[t])
+            if highest <= tolerance:
+                return step
+        is_full = len(matrix.K) < len(matrix.place) and matrix.filled[0] + 1 > len(matrix.K)
+        if is_full or not gain.max() > 0.0:
             return step
-        i = _best_of(scratch, gain)
-        if i < 0 or _is_short_of(1, matrix):
-            return step
+        i = _first_place(scratch, gain, (1.0 - _TIED) * gain.max())
         old = alpha[i]
         alpha[i] = min(max(old + y[i] * v[i] * inverse[i], 0.0), upper[i])
         _hide(i, y, alpha, upper, rising, falling)
         length = v.dtype.type(y[i] * (alpha[i] - old))
         _move_single(v, rising, falling, inverse, row_of(i % width, matrix), length, scratch, gain)
     return most
-
-
-@compiled_part
-def _is_short_of(rows, matrix):
-    """Whether there is no room for so many rows more."""
-    return len(matrix.K) < len(matrix.place) and matrix.filled[0] + rows > len(matrix.K)
 
 
 @compiled_part
@@ -101,50 +107,17 @@ def _hide(t, y, alpha, upper, rising, falling):
 
 
 @compiled_part
-def _limited(length, i, j, y, alpha, upper):
-    """Move the pair as far as `length` and both bounds allow; a bound that is nearly met is met."""
-    room_i = upper[i] - alpha[i] if y[i] > 0.0 else alpha[i]
-    room_j = alpha[j] if y[j] > 0.0 else upper[j] - alpha[j]
-    length = min(length, room_i, room_j)
-    alpha[i] += y[i] * length
-    alpha[j] -= y[j] * length
-    if length >= _MET * room_i:
-        alpha[i] = upper[i] if y[i] > 0.0 else 0.0
-    if length >= _MET * room_j:
-        alpha[j] = 0.0 if y[j] > 0.0 else upper[j]
-    return length
-
-
-@compiled_part
-def _first(values, enough):
-    """The first place whose value is good enough."""
-    for k in range(len(values)):
-        if values[k] >= enough:
-            return k
-    return 0
-
-
-@compiled_part
-def _place_of(v, rising, best, tied):
-    enough = best.max() - tied
-    block = _first(best, enough)
-    for t in range(block * _BLOCK, min(len(v), (block + 1) * _BLOCK)):
-        if v[t] + rising[t] >= enough:
-            return t
-    return block * _BLOCK
-
-
-@compiled_part
-def _best_of(values, gain):
-    """The first point with the largest gain, −1 if there is nothing to gain."""
-    largest = gain.max()
-    if largest <= 0.0:
-        return -1
-    enough = (1.0 - _TIED) * largest
-    for t in range(_first(gain, enough) * _BLOCK, len(values)):
+def _first_place(values, maxima, enough):
+    """The first of the values that is good enough, given the largest one of each block."""
+    block = 0
+    for k in range(len(maxima)):
+        if maxima[k] >= enough:
+            block = k
+            break
+    for t in range(block * _BLOCK, len(values)):
         if values[t] >= enough:
             return t
-    return -1
+    return 0
 
 
 @compiled_part
@@ -211,19 +184,3 @@ def _move_single(v, rising, falling, inverse, row, length, scratch, gain):
             value = value if value > zero else zero
             out[t] = value * value * inverse[t]
     _block_maxima(scratch, gain)
-
-
-@compiled_part
-def _lowest(v, falling):
-    lowest = v.dtype.type(np.inf)
-    for t in range(len(v)):
-        lowest = min(lowest, v[t] + falling[t])
-    return lowest
-
-
-@compiled_part
-def _largest_violation(v, rising, falling):
-    highest = v.dtype.type(0.0)
-    for t in range(len(v)):
-        highest = max(highest, v[t] + rising[t], -v[t] - falling[t])
-    return highest

@@ -16,8 +16,6 @@ It can diverge (polynomial kernels of degree 4 and 6 on the sonar and Wisconsin 
 not. A vanishing denominator, the trap the paper mentions, leaves λ where it is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -25,10 +23,9 @@ import numpy as np
 
 from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
-from adatron.solvers.base import Pause, empty_state_arrays, output_of, output_sweep
+from adatron.solvers.base import Pause, output_of, output_sweep
 
-__all__ = ["AdatronState", "KernelAdatron", "SecantAdatron", "SecantState"]
-
+_NEAR_ORIGIN = 0.01  # of the mean K_ii
 _EDGE = 1.95  # ηK_ii closer to 2 would circle for ever, so larger rates are reduced to this
 
 
@@ -49,9 +46,9 @@ class KernelAdatron:
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> AdatronState:
         _rates(problem, self.learning_rate)  # an impossible rate is an error before any work
-        alpha, f = empty_state_arrays(problem, alpha)
+        alpha, f = problem.start(alpha)
         columns = problem.n_columns
-        first = 1.0 / problem.inverse_curvature.sum() if problem.has_bias else 0.0
+        first = 1.0 / _inverse_curvature(problem).sum() if problem.has_bias else 0.0
         return AdatronState(alpha, f, np.zeros(columns), problem.imbalance(alpha), np.full(columns, first))
 
     def epoch(self, problem: DualProblem, state: AdatronState, pause: Pause) -> AdatronState:
@@ -59,7 +56,7 @@ class KernelAdatron:
         _sweep(problem, state, self.learning_rate, pause)
         if problem.has_bias:
             _move_bias(
-                problem.y.T, problem.upper.T, problem.inverse_curvature, float(problem.equality or 0.0),
+                problem.y.T, problem.upper.T, _inverse_curvature(problem), float(problem.equality or 0.0),
                 state.alpha.T, state.omega, state.bias, state.penalty,
             )  # fmt: skip
         return state
@@ -105,6 +102,11 @@ class SecantAdatron:
         return state
 
 
+def _inverse_curvature(problem: DualProblem) -> np.ndarray:
+    """1/K_ii; a point near the origin of feature space counts as if it were a little away from it."""
+    return 1.0 / np.maximum(problem.diagonal, _NEAR_ORIGIN * problem.diagonal.mean())
+
+
 @compiled
 def _move_bias(y, upper, inverse, r, alpha, omega, bias, penalty):
     """``λ ← λ + cω``, then ``c = 1/Σ 1/K_ii`` over the free points: the curvature of the dual along ω.
@@ -125,38 +127,29 @@ def _move_bias(y, upper, inverse, r, alpha, omega, bias, penalty):
 
 def _rates(problem: DualProblem, learning_rate: float | str) -> np.ndarray:
     """η_i of every point."""
-    diagonal = problem.diagonal
     if isinstance(learning_rate, str):
-        return 1.0 / diagonal
-    largest = float(diagonal.max())
+        return 1.0 / problem.diagonal
+    largest = float(problem.diagonal.max())
     if learning_rate * largest >= 2.0:
         raise ValueError(
             f"learning_rate={learning_rate!r} is too large: Kernel-Adatron converges only for "
             f"learning_rate < 2 / max K_ii = {2.0 / largest:.6g}; use less, or 'auto'"
         )
-    return np.minimum(float(learning_rate), _EDGE / diagonal)
+    return np.minimum(float(learning_rate), _EDGE / problem.diagonal)
 
 
-def _sweep(
-    problem: DualProblem, state: AdatronState | SecantState, learning_rate: float | str, pause: Pause
-) -> None:
+def _sweep(problem: DualProblem, state: Any, learning_rate: float | str, pause: Pause) -> None:
     """One pass over the points that updates α, f and ω in place."""
-    rates = _rates(problem, learning_rate)
-    if problem.gram.is_elsewhere:
-        pause()
-        _visiting_sweep(problem, state, rates)
+    rates, points, copies = _rates(problem, learning_rate), problem.gram.points, problem.gram.copies
+    if not problem.gram.is_elsewhere:
+        coefficients = problem.y * state.alpha
+        for first, rows, outputs, factored in output_sweep(problem.gram, coefficients, state.f, pause):
+            _adatron_tile(
+                first, rows, factored, problem.y.T, problem.p.T, problem.upper.T, problem.diagonal, rates,
+                state.alpha.T, outputs, state.bias, state.omega, state.penalty,
+            )  # fmt: skip
         return
-    coefficients = problem.y * state.alpha
-    for first, rows, outputs, factored in output_sweep(problem.gram, coefficients, state.f, pause):
-        _adatron_tile(
-            first, rows, factored, problem.y.T, problem.p.T, problem.upper.T, problem.diagonal, rates,
-            state.alpha.T, outputs, state.bias, state.omega, state.penalty,
-        )  # fmt: skip
-
-
-def _visiting_sweep(problem: DualProblem, state: AdatronState | SecantState, rates: np.ndarray) -> None:
-    """The same pass over a factor whose rows are elsewhere: ``w = Zᵀ(y∘α)`` and ω visit block after block."""
-    points, copies = problem.gram.points, problem.gram.copies
+    pause()  # the factor is elsewhere: ``w = Zᵀ(y∘α)`` and ω visit block after block
     shape = (copies, points.m, problem.n_columns)
     alpha, y, p, upper = (a.reshape(shape) for a in (state.alpha, problem.y, problem.p, problem.upper))
     diagonal, etas = (a.reshape(copies, -1) for a in (problem.diagonal, rates))

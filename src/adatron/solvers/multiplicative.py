@@ -12,8 +12,6 @@ A rate that is too large makes the objective fall: with a fixed rate the column 
 diverged, with ``learning_rate="auto"`` the step is taken back and the rate halved.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -24,8 +22,6 @@ from adatron.numerics.compiled import compiled, compiled_part
 from adatron.numerics.exponential import exponential
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause
-
-__all__ = ["MultiplicativeState", "MultiplicativeUpdating", "largest_stable_rate"]
 
 _FLUSH = -690.0  # log α below which α is stored as 0: exp would be denormal
 _PATIENCE = 10  # epochs after a fall of the objective within which it must recover
@@ -75,13 +71,16 @@ class MultiplicativeUpdating:
         f = problem.gram.matmul(problem.y * alpha)
         objective = _objective(problem, alpha, f)
         fell = ~(objective >= state.objective * (1.0 - 1e-12 * np.sign(state.objective)))
-        if isinstance(self.learning_rate, str):
-            _accept(state, ~fell, alpha, f, bias, logs, objective)
+        if isinstance(self.learning_rate, str):  # a column that fell stays where it was
+            accepted, highest = ~fell, objective
             state.rate[fell] *= 0.5
-            return state
-        _accept(state, np.ones_like(fell), alpha, f, bias, logs, np.fmax(objective, state.objective))
-        state.falls[:] = np.where(fell, state.falls + 1.0, 0.0)
-        state.diverged[:] = (state.falls >= _PATIENCE) | ~np.isfinite(objective)
+        else:
+            accepted, highest = np.ones_like(fell), np.fmax(objective, state.objective)
+            state.falls[:] = np.where(fell, state.falls + 1.0, 0.0)
+            state.diverged[:] = (state.falls >= _PATIENCE) | ~np.isfinite(objective)
+        news = {"alpha": alpha, "f": f, "bias": bias, "log_alpha": logs, "objective": highest}
+        for name, new in news.items():
+            getattr(state, name)[..., accepted] = new[..., accepted]
         return state
 
     def advice(self, problem: DualProblem, column: int, alpha: np.ndarray) -> str:
@@ -91,13 +90,6 @@ class MultiplicativeUpdating:
             f"learning_rate={self.learning_rate} is too large for multiplicative updates; "
             f"use learning_rate={stable:.2g}, or 'auto'"
         )
-
-
-def _accept(state: MultiplicativeState, which: np.ndarray, *news: np.ndarray) -> None:
-    """Store new α, f, λ, log α and objective in some of the columns."""
-    old = (state.alpha, state.f, state.bias, state.log_alpha, state.objective)
-    for array, new in zip(old, news, strict=True):
-        array[..., which] = new[..., which]
 
 
 def _start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray:

@@ -5,18 +5,13 @@ One point at a time: on a mistake, ``y_i (f_i + b) ≤ 0``, do ``α_i += 1`` and
 averaged variant keeps the sum of α and b over all visits, which is what people use on noisy data.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
-from adatron.solvers.base import Pause, empty_state_arrays, output_of, output_sweep
-
-__all__ = ["Perceptron", "PerceptronState"]
+from adatron.solvers.base import Pause, output_of, output_sweep
 
 
 class PerceptronState(NamedTuple):
@@ -30,14 +25,13 @@ class PerceptronState(NamedTuple):
     ended: np.ndarray  # (B,): 1.0 after an epoch without a mistake
 
 
-@dataclass(frozen=True)
 class Perceptron:
     """The kernel perceptron."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"its own estimator"})
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> PerceptronState:
-        start, f = empty_state_arrays(problem, alpha)
+        start, f = problem.start(alpha)
         bias, mistakes, visits, bias_sum, ended = np.zeros((5, problem.n_columns))
         return PerceptronState(start, f, bias, mistakes, visits, np.zeros_like(start), bias_sum, ended)
 

@@ -10,8 +10,6 @@ Hard margin, no bias. The weights d (``Σd = 1``) start equal and minimise ``ρ�
 It ends when ε falls below its limit. ``α = d/ρ̄`` is the canonical SVM, whose margin is 1.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -22,8 +20,6 @@ from adatron.numerics.compiled import compiled, compiled_part
 from adatron.numerics.exponential import exponential
 from adatron.problems import DualProblem, measure_columns
 from adatron.solvers.base import Pause
-
-__all__ = ["Journal", "RhoSVM", "RhoState"]
 
 _NO_RATE, _OPTIMAL = -1.0, 0.0  # in place of a rate
 _SQUARE_ROOT_OF_ROUNDING = 1e-8
@@ -104,8 +100,7 @@ class RhoSVM:
         """Up to n epochs with (half of) the kernel matrix K at hand, fewer if a column ends; a new state."""
         state = RhoState(*(value.copy(order="F") for value in state))
         shape = (n, problem.n_columns)
-        sizes = (*shape, problem.m), shape, shape, (*shape, 3)
-        journal = Journal(*(np.empty(size) for size in sizes))
+        journal = Journal(*(np.empty(size) for size in ((*shape, problem.m), shape, shape, (*shape, 3))))
         lines = RhoState(*(value.T for value in state))
         done = _march(problem.y.T, problem.p.T, problem.upper.T, lines, K, self.eps, journal)
         return state, Journal(*(part[:done] for part in journal))
@@ -120,26 +115,18 @@ def _march(y, p, upper, state, K, limit, journal):
         state.rate[:] = 0.0
         waiting = np.arange(len(y))
         while len(waiting):
-            waiting = _attempt(y, state, waiting, K, limit)
+            shape, lines = (len(waiting), y.shape[1]), len(waiting)
+            step = Step(np.empty(shape), np.empty(shape), np.empty(shape), np.empty(lines), np.empty(lines))
+            outputs = np.zeros(shape)
+            if _propose(y, state, waiting, step):
+                for place in range(lines):
+                    symmetric_product(K, step.signed[place], outputs[place])
+            waiting = _settle(y, state, waiting, step, outputs, limit)
         journal.rates[t], journal.log_losses[t] = state.rate, state.log_loss
         measure_columns(y, p, upper, state.alpha, state.f, state.bias, journal.measures[t])
         if state.ended.max() > 0.0:
             return t + 1
     return n
-
-
-@compiled_part
-def _attempt(y, state, columns, K, limit):
-    """Propose, multiply and settle."""
-    shape = (len(columns), y.shape[1])
-    step = Step(
-        np.empty(shape), np.empty(shape), np.empty(shape), np.empty(len(columns)), np.empty(len(columns))
-    )
-    outputs = np.zeros(shape)
-    if _propose(y, state, columns, step):
-        for place in range(len(columns)):
-            symmetric_product(K, step.signed[place], outputs[place])
-    return _settle(y, state, columns, step, outputs, limit)
 
 
 @compiled_part
@@ -159,37 +146,33 @@ def _propose(y, state, columns, step):
 
 @compiled_part
 def _settle(y, state, columns, step, outputs, limit):
-    """Accept the steps that do not raise ρ̄, halve ε for the others; the columns that must try again."""
+    """Accept the steps that do not raise ρ̄, halve ε for the others; the columns that must try again.
+
+    With d goes α = d/ρ̄; α = d for ρ̄ = 0, when there is nothing to separate.
+    """
     again = np.zeros(len(columns), dtype=np.bool_)
     for place, b in enumerate(columns):
-        if step.rates[place] == _OPTIMAL:
+        rate, edge = step.rates[place], 0.0
+        for i in range(y.shape[1]):
+            edge += step.signed[place, i] * outputs[place, i]
+        if rate == _OPTIMAL:
             state.ended[b] = 1.0
-        elif step.rates[place] == _NO_RATE or not _accepted(y, state, b, step, place, outputs):
+        elif rate == _NO_RATE or not edge <= state.edge[b]:
             state.epsilon[b] *= 0.5
             again[place] = state.epsilon[b] >= limit
             state.ended[b] = 0.0 if again[place] else 1.0
+        else:
+            scale = edge if edge > 0.0 else 1.0
+            for i in range(y.shape[1]):
+                state.log_weights[b, i], state.weights[b, i] = step.logs[place, i], step.weights[place, i]
+                state.edges[b, i] = y[b, i] * outputs[place, i]
+                state.alpha[b, i], state.f[b, i] = step.weights[place, i] / scale, outputs[place, i] / scale
+            state.edge[b], state.rate[b] = edge, rate
+            state.log_loss[b] += step.log_z[place]
     return columns[again]
 
 
 _call_propose, _call_settle = compiled(_propose), compiled(_settle)
-
-
-@compiled_part
-def _accepted(y, state, b, step, place, outputs):
-    """Whether ρ̄ did not grow; if so d is taken over, with α = d/ρ̄ (α = d for ρ̄ = 0: nothing to separate)."""
-    edge = 0.0
-    for i in range(y.shape[1]):
-        edge += step.signed[place, i] * outputs[place, i]
-    if not edge <= state.edge[b]:
-        return False
-    scale = edge if edge > 0.0 else 1.0
-    for i in range(y.shape[1]):
-        state.log_weights[b, i], state.weights[b, i] = step.logs[place, i], step.weights[place, i]
-        state.edges[b, i] = y[b, i] * outputs[place, i]
-        state.alpha[b, i], state.f[b, i] = step.weights[place, i] / scale, outputs[place, i] / scale
-    state.edge[b], state.rate[b] = edge, step.rates[place]
-    state.log_loss[b] += step.log_z[place]
-    return True
 
 
 @compiled_part

@@ -22,7 +22,6 @@ from adatron.training.finish import exact_finish
 from adatron.training.records import HISTORY_FIELDS, DualSolution, EpochRecord, History, Status, measure
 from adatron.training.rule import GapRule, OwnRule, Rule
 from adatron.training.run import Run, rounds, solved
-from adatron.training.squared_hinge import nearest_penalty
 from adatron.training.stages import StageRule
 
 __all__ = [
@@ -40,7 +39,6 @@ __all__ = [
     "certify",
     "exact_finish",
     "measure",
-    "nearest_penalty",
     "rounds",
     "solved",
 ]

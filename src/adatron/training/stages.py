@@ -15,8 +15,6 @@ from adatron.training.rule import OwnRule
 if TYPE_CHECKING:
     from adatron.training.run import Run
 
-__all__ = ["StageRule"]
-
 _WINDOW = 0.1  # part of the iterations over which the loss must still fall
 _FALL = 5e-4  # of its logarithm
 _AT_ONCE = 2**26  # kernel values of epochs that are taken at once: some 5 ms, so Ctrl-C is seen in time
@@ -63,15 +61,13 @@ class StageRule(OwnRule):
             _add_up(self.totals[:, column], rates, journal.signed[:steps, place])
             self.rates[column] += rates.tolist()
             self.stages[column] += list(stages[:steps, place])
-            self._losses[column] += journal.log_losses[:steps, place].tolist()
-            if not run.problem.gram.has_entries and steps and self._loss_is_flat(column):
+            losses = self._losses[column]
+            losses += journal.log_losses[:steps, place].tolist()
+            back = max(10, int(_WINDOW * len(losses)))
+            is_flat = len(losses) > 2 * back and losses[-back - 1] - losses[-1] < _FALL
+            if not run.problem.gram.has_entries and steps and is_flat:
                 run.state.ended[place] = 1.0
         return journal.measures
-
-    def _loss_is_flat(self, column: int) -> bool:
-        losses = self._losses[column]
-        back = max(10, int(_WINDOW * len(losses)))
-        return len(losses) > 2 * back and losses[-back - 1] - losses[-1] < _FALL
 
     def ensemble(self) -> np.ndarray:
         """``Σ η_t d_t / Σ η_t`` of every column; the Parzen window where no step was possible."""
@@ -79,10 +75,8 @@ class StageRule(OwnRule):
         return np.where(sums > 0.0, self.totals / np.where(sums > 0.0, sums, 1.0), self.parzen)
 
     def saved(self, run: Run) -> dict[str, Any]:
-        return {
-            "parzen": self.parzen, "totals": self.totals, "rates": self.rates, "stages": self.stages,
-            "losses": self._losses,
-        }  # fmt: skip
+        kept = {"parzen": self.parzen, "totals": self.totals, "rates": self.rates}
+        return kept | {"stages": self.stages, "losses": self._losses}
 
     def restore(self, run: Run, saved: dict[str, Any]) -> None:
         self.parzen, self.totals = saved["parzen"], saved["totals"]
