@@ -55,10 +55,10 @@ MODELS = {
     "multiplicative": (lambda: SVC(C=5.0, solver="multiplicative", max_iter=300), sonar, 100),
     "m3": (lambda: SVC(C=5.0, solver="m3", fit_intercept=False, max_iter=300), sonar, 100),
     "munk": (lambda: SVC(C=5.0, solver="munk", fit_intercept=False, max_iter=300), sonar, 100),
-    "rho": (lambda: SVC(C=np.inf, solver="rho", fit_intercept=False, tol=1e-2), sonar, 5),
+    "rho": (lambda: SVC(C=np.inf, solver="rho", fit_intercept=False, gamma=1.0, tol=1e-2), sonar, 5),
     "greedy": (lambda: SVC(C=1e4, tol=1e-9), sonar, 2),
     "pairs": (lambda: SVC(C=50.0, solver="adatron"), three_classes, 30),
-    "crammer-singer": (lambda: SVC(C=5.0, multi_class="crammer_singer", tol=1e-6), three_classes, 10),
+    "crammer-singer": (lambda: SVC(C=5.0, multi_class="crammer_singer", tol=1e-3), three_classes, 10),
     "low-rank": (lambda: SVC(C=5.0, rank=40, solver="adatron", random_state=3), sonar, 20),
     "ensemble": (EnsembleSVC, sonar, 9),
     "perceptron": (KernelPerceptron, sonar, 3),
@@ -89,9 +89,8 @@ def test_R7_a_resumed_fit_is_the_undisturbed_one(name, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         fitted(killed, X, y)
     resumed = fitted(make().set_callbacks(Checkpoint(path, resume=True)), X, y)
-    np.testing.assert_array_equal(np.max(resumed.n_iter_), np.max(whole.n_iter_)) if hasattr(
-        whole, "n_iter_"
-    ) else None
+    if name != "auto-regression":  # which counts none
+        assert np.max(resumed.n_iter_) == np.max(whole.n_iter_)
     expected = outputs_of(whole, X)
     np.testing.assert_allclose(outputs_of(resumed, X), expected, rtol=0, atol=1e-9 * np.abs(expected).max())
     assert resumed.status_ is whole.status_
@@ -113,7 +112,7 @@ def test_a_finished_fit_is_not_done_again(tmp_path):
 def test_a_limit_can_be_raised(limit, tmp_path):
     X, y = sonar()
     path = tmp_path / "fit.checkpoint"
-    settings = {"C": 1e4, "gamma": 0.05, "solver": "adatron", "tol": 1e-3}
+    settings = {"C": 1e3, "gamma": 0.2, "solver": "adatron", "tol": 1e-3}
     part = fitted(SVC(**settings, **limit).set_callbacks(Checkpoint(path)), X, y)
     assert not part.converged_
     whole = SVC(**settings).set_callbacks(Checkpoint(path, resume=True)).fit(X, y)

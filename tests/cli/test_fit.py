@@ -186,7 +186,7 @@ def test_compressed_svmlight(fit, tmp_path, ending):
 @pytest.mark.parametrize("model", ["auto", "svc", "ensemble"])
 def test_large_sparse_svmlight(start, tmp_path, model):
     """A million features, of which a row has twenty: nothing is made dense."""
-    draw, n = np.random.default_rng(0), 300
+    draw, n = np.random.default_rng(0), 100
     with open(tmp_path / "rows.svm", "w") as stream:
         for label in np.repeat([1, 2], n // 2):
             columns = np.sort(draw.choice(np.arange(3, 1_000_000), 20, replace=False))
@@ -196,7 +196,7 @@ def test_large_sparse_svmlight(start, tmp_path, model):
     result = json.loads(command.output())
     assert result["n_features"] > 990_000
     assert result["test_error_percent"] == 0.0
-    assert result["peak_memory_mb"] < 1000.0
+    assert result["peak_memory_mb"] < 700.0  # 800 for the rows alone if they were dense
     predicted = start("predict", "model.adatron", "rows.svm")
     assert predicted.wait() == 0, predicted.errors()
     assert len(predicted.output().splitlines()) == n + 1

@@ -131,7 +131,7 @@ def test_R10_R11_a_signal_keeps_model_and_checkpoint(start, tmp_path, undisturbe
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_R10_a_signal_is_effective_at_once(start, number):
     command = start(*ENDLESS)
-    after_seconds(1.0)(command)
+    after_seconds(0.4)(command)
     before = command.cpu()
     command.send(number)
     says("interrupted")(command)

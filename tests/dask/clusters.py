@@ -15,7 +15,8 @@ def local_cluster(n_workers=2, **options):
 
     import dask
 
-    settings = {"n_workers": n_workers, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
+    settings = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    settings |= {"processes": True, "host": "127.0.0.1", **options}
     patient = {
         "distributed.worker.memory.terminate": False,
         # a cluster closes the nanny of a worker that happens to be missing so long after it was first lost
@@ -23,7 +24,7 @@ def local_cluster(n_workers=2, **options):
     }
     with (
         dask.config.set(patient),
-        LocalCluster(dashboard_address="127.0.0.1:0", **settings, **options) as cluster,
+        LocalCluster(**settings) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client

@@ -24,26 +24,22 @@ LOW = {"rank": 40, "random_state": 0}
 HARD = {"C": np.inf, "fit_intercept": False, "gamma": 1.0}
 
 MODELS = {
-    "multiplicative": (SVC(solver="multiplicative", max_iter=6, **LOW), y),
-    "adatron": (SVC(solver="adatron", max_iter=5, **LOW), y),
-    "auto": (SVC(**LOW), y),
-    "rho": (SVC(solver="rho", max_iter=6, rank=150, random_state=0, **HARD), y),
-    "rho, whole matrix": (SVC(solver="rho", max_iter=6, **HARD), y),
-    "linear": (SVC(kernel="linear", solver="adatron", max_iter=4), y),
-    "trace error": (SVC(rank=0.7, solver="multiplicative", max_iter=4), y),
-    "weights": (SVC(solver="multiplicative", class_weight="balanced", max_iter=6, **LOW), y),
-    "one-vs-one": (SVC(solver="multiplicative", max_iter=4, **LOW), THREE),
-    "one-vs-rest": (SVC(solver="multiplicative", multi_class="ovr", max_iter=4, **LOW), THREE),
-    "m3": (SVC(solver="m3", fit_intercept=False, max_iter=6), y),
-    "munk": (SVC(solver="munk", fit_intercept=False, max_iter=6), y),
-    "whole matrix": (SVC(solver="multiplicative", max_iter=6), y),
-    "svr": (SVR(solver="multiplicative", max_iter=6, **LOW), TARGETS),
-    "svr, sweeps": (SVR(solver="adatron", max_iter=4, **LOW), TARGETS),
-    "svr, m3": (SVR(solver="m3", fit_intercept=False, max_iter=5), TARGETS),
-    "one-class": (OneClassSVM(solver="multiplicative", max_iter=4, **LOW), y),
-    "ensemble": (EnsembleSVC(max_iter=6, **LOW), y),
-    "ensemble, bias": (EnsembleSVC(max_iter=6, fit_intercept=True, **LOW), THREE),
-    "ensemble, whole matrix": (EnsembleSVC(max_iter=6), y),
+    "multiplicative": (SVC(solver="multiplicative", class_weight="balanced", max_iter=3, **LOW), y),
+    "adatron": (SVC(solver="adatron", max_iter=3, **LOW), y),
+    "auto": (SVC(tol=0.05, **LOW), y),
+    "rho": (SVC(solver="rho", max_iter=3, rank=150, random_state=0, **HARD), y),
+    "rho, whole matrix": (SVC(solver="rho", max_iter=3, **HARD), y),
+    "linear": (SVC(kernel="linear", solver="adatron", max_iter=3), y),
+    "trace error": (SVC(rank=0.7, solver="multiplicative", max_iter=3), y),
+    "one-vs-one": (SVC(solver="multiplicative", max_iter=2, **LOW), THREE),
+    "one-vs-rest": (SVC(solver="multiplicative", multi_class="ovr", max_iter=3, **LOW), THREE),
+    "m3": (SVC(solver="m3", fit_intercept=False, max_iter=3), y),
+    "svr": (SVR(solver="multiplicative", max_iter=3, **LOW), TARGETS),
+    "svr, sweeps": (SVR(solver="adatron", max_iter=3, **LOW), TARGETS),
+    "svr, m3": (SVR(solver="m3", fit_intercept=False, max_iter=3), TARGETS),
+    "one-class": (OneClassSVM(solver="multiplicative", max_iter=3, **LOW), y),
+    "ensemble": (EnsembleSVC(max_iter=4, **LOW), y),
+    "ensemble, bias": (EnsembleSVC(max_iter=4, fit_intercept=True, **LOW), THREE),
 }
 
 
@@ -80,17 +76,15 @@ TWICE = np.concatenate([X[:150], X[:50]]), np.concatenate([y[:150], y[:50]])
 @pytest.mark.parametrize(
     ("rows", "labels", "weights", "options"),
     [
-        (X, y, None, {}),
-        (X, y, None, {"rank": 0.5}),
-        (X, y, WEIGHTS, {}),
+        (X, y, WEIGHTS, {"rank": 0.5}),
         (*TWICE, None, {}),
         (X, THREE, None, {"fit_intercept": True}),
     ],
-    ids=["plain", "trace error", "rows without weight", "equal rows", "three classes and a bias"],
+    ids=["trace error, rows without weight", "equal rows", "three classes and a bias"],
 )
 def test_an_ensemble_of_many_stages_is_the_same_bit_for_bit(client, rows, labels, weights, options):
-    """A hundred stages amplify rounding to per cents: only equal bits agree."""
-    model = EnsembleSVC(**{"max_iter": 100, "rank": 60, "random_state": 0} | options)
+    """Stages amplify rounding, a hundred of them to per cents: only equal bits agree."""
+    model = EnsembleSVC(**{"max_iter": 20, "rank": 60, "random_state": 0} | options)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         local = clone(model).fit(rows, labels, weights)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
@@ -121,12 +115,12 @@ def test_an_ensemble_of_more_rows_leaves_the_matrix_on_the_workers(client, monke
 def test_the_factor_of_many_rows_is_the_same(client, monkeypatch, bias):
     """It is whitened float32, here as there."""
     monkeypatch.setattr(EnsembleSVC, "_regime", replace(REGIME, many_rows=1_000))
-    many, labels = make_waveform(3_000, random_state=2)
-    model = EnsembleSVC(fit_intercept=bias, max_iter=50, **LOW)
+    many, labels = make_waveform(1_500, random_state=2)
+    model = EnsembleSVC(fit_intercept=bias, max_iter=15, **LOW)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         local = clone(model).fit(many, labels)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
-        remote = clone(model).fit(da.from_array(many, chunks=(800, -1)), da.from_array(labels, chunks=700))
+        remote = clone(model).fit(da.from_array(many, chunks=(600, -1)), da.from_array(labels, chunks=700))
     expected = local.decision_function(X_new)
     assert np.abs(remote.decision_function(X_new) - expected).max() <= 1e-5 * np.abs(expected).max()
     assert remote.kernel_error_ == pytest.approx(local.kernel_error_, rel=1e-5)
@@ -161,6 +155,6 @@ def test_dataframe_from_parquet_with_weights_and_names(client, tmp_path):
 
 
 def test_probabilities_agree(client):
-    model = SVC(probability=True, solver="multiplicative", tol=0.3, **LOW)
+    model = SVC(probability=True, solver="multiplicative", tol=0.6, **LOW)
     local, remote = clone(model).fit(X, y), clone(model).fit(da.from_array(X, chunks=(100, -1)), y)
     np.testing.assert_allclose(remote.predict_proba(X_new), local.predict_proba(X_new), rtol=1e-4)

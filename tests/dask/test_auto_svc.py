@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adatron import AutoSVC
-from adatron.auto import stages
+from adatron.auto import candidates
 from adatron.datasets import make_waveform
 from adatron.gram import REGIME
 
@@ -26,7 +26,7 @@ def test_few_rows_are_fetched_and_the_model_is_the_one_in_memory(client):
 def many(monkeypatch):
     """400 rows count as many."""
     monkeypatch.setattr(AutoSVC, "_regime", SMALL)
-    monkeypatch.setattr(stages, "_MOST_EPOCHS", 5)
+    monkeypatch.setattr(candidates, "_MOST_EPOCHS", 5)
 
 
 def test_many_rows_stay_on_the_workers(client, many):

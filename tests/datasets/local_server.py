@@ -16,7 +16,7 @@ class LocalServer:
         self.files, self.fault, self.asked, self._end = {}, None, [], Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._make_handler())
         self.url = f"http://127.0.0.1:{self._server.server_port}/"
-        self._thread = Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
 
     def close(self):

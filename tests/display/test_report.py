@@ -35,7 +35,7 @@ def told(model, *parts, **options):
 
 @pytest.mark.parametrize(
     "model",
-    [SVC(C=10.0), SVC(probability=True), EnsembleSVC(), AutoSVC(), KernelPerceptron(), ParzenClassifier()],
+    [SVC(C=10.0, probability=True), EnsembleSVC(), AutoSVC(), KernelPerceptron(), ParzenClassifier()],
     ids=lambda model: type(model).__name__,
 )
 def test_classifiers(sonar, model):

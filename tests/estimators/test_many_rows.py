@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import make_classification, make_moons
 
 from adatron import SVC, AutoSVC, EnsembleSVC
+from adatron.auto.search_data import feature_scales
 from adatron.estimators.base import KernelMachine
-from adatron.estimators.scaling import feature_scales
 from adatron.estimators.training_set import classification_set
 from adatron.gram import REGIME, low_rank, row_source
 from adatron.io import load_model, save_model
@@ -59,9 +59,9 @@ def test_auto_svc_draws_from_more_rows_than_it_trains(monkeypatch, moons):
     ((whole, samples),) = AutoSVC()._scalings(X, labels, None, None)
     assert whole.m == 1_600
     assert (whole.codes == 2).sum() == 20  # a rare class is kept
-    np.testing.assert_array_equal(labels[whole.training_set.rows], whole.codes)
+    np.testing.assert_array_equal(labels[whole.rows], whole.codes)
     for sample in samples:
-        assert set(sample.training_set.rows) <= set(whole.training_set.rows)
+        assert set(sample.rows) <= set(whole.rows)
     model = AutoSVC().fit(X, y)
     assert model.shape_fit_ == X.shape
     assert model.score(X_test, y_test) > everything.score(X_test, y_test) - 0.01
@@ -72,7 +72,7 @@ def test_auto_svc_draws_from_more_rows_than_it_trains(monkeypatch, moons):
 
 def test_auto_svc_scales_mapped_rows_when_it_reads_them(mapped, moons):
     ((whole, samples),) = AutoSVC()._scalings(mapped, moons[1], None, None)
-    assert np.shares_memory(whole.X.X, mapped)
+    assert np.shares_memory(whole.scaled.X, mapped)
     assert [sample.m for sample in samples] == [300, 1_200]
 
 
@@ -163,7 +163,7 @@ def test_time_limit_and_progress(moons, capsys):
     assert model.status_ == "time_limit"
     assert model.score(X_test, y_test) > 0.6
     AutoSVC(verbose=1).fit(X, y)
-    assert capsys.readouterr().out.count("widths tried") >= 8
+    assert capsys.readouterr().out.count("held-out criterion") >= 8
 
 
 def test_scales_do_not_depend_on_the_blocks(monkeypatch):

@@ -51,7 +51,7 @@ def test_same_inliers_as_sklearn(name, nu):
 
 
 @needs_data
-@pytest.mark.parametrize("nu", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("nu", [0.05, 0.2, pytest.param(0.5, marks=pytest.mark.slow)])
 def test_same_inliers_as_sklearn_on_many_rows(nu):
     table = pd.read_csv(data_dir() / "regression" / "cpusmall.csv.xz").to_numpy(float)
     X = (table - table.mean(axis=0)) / table.std(axis=0)

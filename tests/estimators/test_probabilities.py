@@ -1,5 +1,7 @@
 """Probabilities from held-out decision values of the fit's own kernel matrix."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -10,9 +12,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from adatron import SVC
-from adatron.estimators.folds import stratified_numbers
-from adatron.estimators.held_out import held_out_decisions
-from adatron.estimators.probabilities import ClassProbabilities, agreeing
+from adatron.estimators.folds import stratified_folds
+from adatron.estimators.probabilities import ClassProbabilities, held_out_decisions
 
 
 def expected_calibration_error(p, hit, bins=8):
@@ -71,7 +72,7 @@ def test_held_out_decisions_are_those_of_separate_fits(moons, name, bias, option
     for _ in plan.rounds():
         pass
     found = held_out_decisions(plan, plan.solutions(), 3, np.random.RandomState(0))
-    folds = stratified_numbers(y, 3, np.random.RandomState(0))
+    folds = stratified_folds(y, 3, np.random.RandomState(0))
     for fold in range(3):
         out = folds == fold
         own = clone(model).fit(X[~out], y[~out]).decision_function(X[out]).reshape(out.sum(), -1)
@@ -104,7 +105,8 @@ def test_every_kind_of_fit_has_probabilities(kernel, options):
 
 def test_tied_votes_agree_with_the_prediction():
     p = np.array([[0.2, 0.5, 0.3], [0.6, 0.3, 0.1]])
-    np.testing.assert_array_equal(agreeing(p, np.array([2, 0])), [[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
+    model = SimpleNamespace(_probabilities=lambda decisions: p, _winners=lambda decisions: np.array([2, 0]))
+    np.testing.assert_array_equal(SVC._calibrated(model, None), [[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
 
 
 def test_separable_held_out_rows_do_not_run_away():

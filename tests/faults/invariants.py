@@ -70,6 +70,10 @@ def check_model(model, X, y, sample_weight=None):
     for rows, signs, alpha, upper, bias in problems:
         _check_feasible(alpha, signs, upper, model.fit_intercept)
         gaps.append(_gap(K[np.ix_(rows, rows)], signs, alpha, upper, bias, model.fit_intercept))
+        if model.converged_ and len(problems) == 1 and np.isinf(upper).all():
+            assert (signs * model.decision_function(X)[rows] > 0.0).all(), (
+                "a hard margin that separates nothing"
+            )
     gap, rounding = max(gaps)
     assert abs(model.duality_gap_ - gap) <= 1e-9 + rounding, (model.duality_gap_, gap)
     _check_predictions(model, X)

@@ -168,13 +168,13 @@ from adatron import SVC
 
 def threads():  # a thread that has done its work still takes a moment to go
     seen = []
-    for _ in range(50):
+    for _ in range(20):
         seen.append(len(os.listdir("/proc/self/task")))
         time.sleep(0.01)
     return min(seen)
 
 rng = np.random.default_rng(0)
-X = rng.normal(size=(6000, 4))
+X = rng.normal(size=(3000, 4))
 y = np.where(X[:, 0] > 0, 1, -1)
 X @ X.T  # BLAS starts its own threads, which stay
 counts = []

@@ -6,6 +6,7 @@ Comes with the multiplicative updates: D14.
 
 import re
 import threading
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -176,14 +177,13 @@ def opposite_duplicates():
 
 @each_solver
 @with_or_without_bias
-@pytest.mark.parametrize("C", [np.inf, 1e300], ids=str)
-@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_D9_opposite_duplicates_hard_margin(solver, bias, C, convert):
+def test_D9_opposite_duplicates_hard_margin(solver, bias):
     X, y = opposite_duplicates()
-    model = SVC(C=C, solver=solver, fit_intercept=bias)
-    with pytest.raises(InfeasibleError, match=r"not separable.*12 and 41\b.*coincide.*set C < inf"):
-        model.fit(convert(X), y)
-    assert_unfitted(model)
+    for C, convert in product((np.inf, 1e300), (np.asarray, sparse.csr_array)):
+        model = SVC(C=C, solver=solver, fit_intercept=bias)
+        with pytest.raises(InfeasibleError, match=r"not separable.*12 and 41\b.*coincide.*set C < inf"):
+            model.fit(convert(X), y)
+        assert_unfitted(model)
 
 
 @each_solver
@@ -209,9 +209,7 @@ def test_D9_rows_are_counted_as_the_user_counts_them():
         SVC(C=np.inf, kernel="precomputed").fit((1.0 + X @ X.T) ** 3, y)
 
 
-@pytest.mark.parametrize(
-    ("solver", "bias"), [("auto", True), ("auto", False), ("adatron", True), ("adatron-secant", False)]
-)
+@pytest.mark.parametrize(("solver", "bias"), [("auto", True), ("adatron-secant", False)])
 def test_D9_opposite_duplicates_among_1000_rows(solver, bias):
     X, y = blobs(1000)
     X[901] = X[500]
@@ -326,7 +324,7 @@ def test_D15_large_but_not_too_large(solver, scale):
 
 
 @each_solver
-@pytest.mark.parametrize(("m", "limit"), [(60, {}), (1000, {"max_iter": 50_000})])  # 100,000: 5 and 10 s
+@pytest.mark.parametrize(("m", "limit"), [(60, {"max_iter": 20_000}), (1000, {"max_iter": 5_000})])
 def test_D16_unscaled_linear_with_mixed_labels(solver, m, limit):
     X, _ = blobs(m)
     y = np.random.default_rng(1).integers(0, 2, m)
@@ -575,18 +573,18 @@ def test_D26_read_only_memmap(tmp_path):
 # ---------------------------------------------------------------- sparse
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
 @pytest.mark.parametrize("kind", ["array", "matrix"])
 @pytest.mark.parametrize("fmt", FORMATS)
-def test_D28_sparse_formats(fmt, kind, kernel):
+def test_D28_sparse_formats(fmt, kind):
     X, y = blobs(d=4)
     X[np.abs(X) < 0.7] = 0.0
     stored = getattr(sparse, f"{fmt}_{kind}")(X)
-    model = SVC(kernel=kernel).fit(stored, y)
-    check_model(model, stored, y)
-    dense = SVC(kernel=kernel).fit(X, y)
-    np.testing.assert_allclose(model.decision_function(stored), dense.decision_function(X), atol=1e-9)
-    np.testing.assert_array_equal(model.support_, dense.support_)
+    for kernel in ("rbf", "linear", "poly"):
+        model = SVC(kernel=kernel).fit(stored, y)
+        check_model(model, stored, y)
+        dense = SVC(kernel=kernel).fit(X, y)
+        np.testing.assert_allclose(model.decision_function(stored), dense.decision_function(X), atol=1e-9)
+        np.testing.assert_array_equal(model.support_, dense.support_)
 
 
 def messy_csr(X):

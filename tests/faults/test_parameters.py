@@ -145,16 +145,16 @@ NO_POSITIVE_NUMBERS = [0, -1.0, np.nan, "1", None, [1.0], np.array([1.0, 2.0]), 
 
 
 @pytest.mark.parametrize("value", NO_POSITIVE_NUMBERS, ids=repr)
-@pytest.mark.parametrize("name", ["C", "tol", "learning_rate", "time_limit", "cache_size", "gamma"])
-def test_P6_P9_P13_P14_not_a_positive_number(name, value):
+def test_P6_P9_P13_P14_not_a_positive_number(value):
     """C, tol, gamma and the rest: 0, negative, NaN, string, None, array."""
-    if name == "time_limit" and value is None:
-        return  # None is the absence of a limit
     X, y = overlapping()
-    model = SVC(**{name: value})
-    with pytest.raises(ValueError, match=rf"{name} must be .*got "):
-        model.fit(X, y)
-    assert not hasattr(model, "dual_coef_")
+    for name in ("C", "tol", "learning_rate", "time_limit", "cache_size", "gamma"):
+        if name == "time_limit" and value is None:
+            continue  # the absence of a limit
+        model = SVC(**{name: value})
+        with pytest.raises(ValueError, match=rf"{name} must be .*got "):
+            model.fit(X, y)
+        assert not hasattr(model, "dual_coef_")
 
 
 @pytest.mark.parametrize("name", ["tol", "learning_rate", "cache_size", "gamma"])
@@ -204,14 +204,14 @@ def test_P7_hard_margin_on_1000_overlapping_rows(solver):
 
 @each_solver
 @with_or_without_bias
-@pytest.mark.parametrize("C", [1e-300, 1e-100, 1e-12])
-def test_P8_tiny_C(solver, bias, C):
+def test_P8_tiny_C(solver, bias):
     X, y = overlapping()
-    model = fit_quietly(SVC(C=C, solver=solver, fit_intercept=bias), X, y)
-    check_model(model, X, y)
-    assert model.converged_
-    assert (np.abs(model.dual_coef_) == C).all()
-    assert model.n_support_.sum() == 60
+    for C in (1e-300, 1e-100, 1e-12):
+        model = fit_quietly(SVC(C=C, solver=solver, fit_intercept=bias), X, y)
+        check_model(model, X, y)
+        assert model.converged_
+        assert (np.abs(model.dual_coef_) == C).all()
+        assert model.n_support_.sum() == 60
 
 
 # ---------------------------------------------------------------- kernel parameters
@@ -230,17 +230,17 @@ def test_P9_sigma_that_over_or_underflows(sigma):
 
 
 @each_solver
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
 @pytest.mark.parametrize(
     ("gamma", "what"), [(1e12, "identity"), (1e300, "identity"), (1e-18, "constant"), (5e-324, "constant")]
 )
-def test_P9_degenerate_gamma(solver, kernel, gamma, what):
+def test_P9_degenerate_gamma(solver, gamma, what):
     X, y = overlapping()
-    model = SVC(kernel=kernel, gamma=gamma, solver=solver)
-    with pytest.warns(KernelWarning, match=f"kernel matrix is numerically (the )?{what}"):
-        model.fit(X, y)
-    check_model(model, X, y)
-    assert model.converged_
+    for kernel in ("rbf", "laplacian"):
+        model = SVC(kernel=kernel, gamma=gamma, solver=solver)
+        with pytest.warns(KernelWarning, match=f"kernel matrix is numerically (the )?{what}"):
+            model.fit(X, y)
+        check_model(model, X, y)
+        assert model.converged_
 
 
 @pytest.mark.parametrize("value", [0.7, -3.0])
@@ -261,34 +261,33 @@ def test_P11_degree_out_of_range(degree):
 
 
 @pytest.mark.parametrize("coef0", [np.inf, np.nan, "1", None, [1.0]], ids=repr)
-@pytest.mark.parametrize("kernel", ["poly", "sigmoid"])
-def test_P11_coef0_out_of_range(kernel, coef0):
+def test_P11_coef0_out_of_range(coef0):
     X, y = overlapping()
-    with pytest.raises(ValueError, match=r"coef0 must be a finite number, got "):
-        SVC(kernel=kernel, coef0=coef0).fit(X, y)
+    for kernel in ("poly", "sigmoid"):
+        with pytest.raises(ValueError, match=r"coef0 must be a finite number, got "):
+            SVC(kernel=kernel, coef0=coef0).fit(X, y)
 
 
-@pytest.mark.parametrize(
-    "make", [lambda v: Polynomial(degree=v), lambda v: Linear() ** v], ids=["Polynomial", "**"]
-)
 @pytest.mark.parametrize("degree", [0, -1, 2.5, "3", None], ids=repr)
-def test_P11_exponent_of_a_kernel_object(make, degree):
-    with pytest.raises(ValueError, match=rf"(degree|exponent) must be an integer >= 1, got {degree!r}"):
-        make(degree)
+def test_P11_exponent_of_a_kernel_object(degree):
+    with pytest.raises(ValueError, match=rf"degree must be an integer >= 1, got {degree!r}"):
+        Polynomial(degree=degree)
+    with pytest.raises(ValueError, match=rf"exponent must be an integer >= 1, got {degree!r}"):
+        Linear() ** degree
 
 
-@pytest.mark.parametrize("kind", [Gaussian, Laplacian, Polynomial, Sigmoid])
 @pytest.mark.parametrize("gamma", [0.0, -1.0, np.inf, np.nan, "1", None], ids=repr)
-def test_P9_gamma_of_a_kernel_object(kind, gamma):
-    with pytest.raises(ValueError, match=rf"gamma must be a finite number > 0, got {gamma!r}"):
-        kind(gamma=gamma)
+def test_P9_gamma_of_a_kernel_object(gamma):
+    for kind in (Gaussian, Laplacian, Polynomial, Sigmoid):
+        with pytest.raises(ValueError, match=rf"gamma must be a finite number > 0, got {gamma!r}"):
+            kind(gamma=gamma)
 
 
-@pytest.mark.parametrize("kind", [Polynomial, Sigmoid])
 @pytest.mark.parametrize("coef0", [np.inf, np.nan, "1", None], ids=repr)
-def test_P11_coef0_of_a_kernel_object(kind, coef0):
-    with pytest.raises(ValueError, match=rf"coef0 must be a finite number, got {coef0!r}"):
-        kind(coef0=coef0)
+def test_P11_coef0_of_a_kernel_object(coef0):
+    for kind in (Polynomial, Sigmoid):
+        with pytest.raises(ValueError, match=rf"coef0 must be a finite number, got {coef0!r}"):
+            kind(coef0=coef0)
 
 
 @pytest.mark.parametrize(
@@ -331,7 +330,7 @@ def test_P12_learning_rate_too_large(solver, rate):
 @pytest.mark.parametrize("rate", [0.01, 0.5, 1.5, 1.99])
 def test_P12_learning_rate_that_is_allowed(solver, rate):
     X, y = overlapping()
-    model = fit_quietly(SVC(solver=solver, learning_rate=rate, max_iter=20_000), X, y)
+    model = fit_quietly(SVC(solver=solver, learning_rate=rate, max_iter=5_000), X, y)
     check_model(model, X, y)
     if solver == "adatron" and rate < 1.9:  # beyond, too slow rather than wrong
         assert model.converged_
@@ -381,12 +380,12 @@ def test_P15_minus_one_is_finite():
 @pytest.mark.parametrize("C", [1e6, np.inf], ids=str)
 def test_P16_time_limit(solver, C):
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(1000, 20)), rng.integers(0, 2, 1000)
-    model = SVC(C=C, gamma=1e-3, tol=1e-12, time_limit=0.3, solver=solver)
+    X, y = rng.normal(size=(600, 10)), rng.integers(0, 2, 600)
+    model = SVC(C=C, gamma=1e-3, tol=1e-12, time_limit=0.1, solver=solver)
     watch = Stopwatch()
     with pytest.warns(ConvergenceWarning, match=r"time_limit was reached.*gap of .*raise time_limit"):
         model.fit(X, y)
-    assert watch.seconds() < 0.3 + 0.2 + 0.3  # the last: a busy machine
+    assert watch.seconds() < 0.1 + 0.2 + 0.3  # the last: a busy machine
     check_model(model, X, y)
     assert model.status_ == "time_limit"
 

@@ -188,9 +188,7 @@ def test_R10_refit_after_interrupt():
 LONG_FIT = """
 import json, sys, time
 import numpy as np
-from adatron import SVC, EnsembleSVC
-from adatron.exceptions import KernelError
-from adatron.gram import choose
+from adatron import SVC
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(1000, 20)), rng.integers(0, 2, 1000)
 SVC(solver=sys.argv[1], max_iter=1).fit(X, y)
@@ -206,7 +204,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
-@pytest.mark.parametrize(("solver", "after"), [("auto", 1.0), ("adatron", 0.2)])
+@pytest.mark.parametrize(("solver", "after"), [("auto", 0.3), ("adatron", 0.1)])
 def test_R10_a_real_signal(solver, after):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
     process = subprocess.Popen(
@@ -231,9 +229,7 @@ def test_R10_a_real_signal(solver, after):
 SMALL_FIT = """
 import json, sys
 import numpy as np
-from adatron import SVC, EnsembleSVC
-from adatron.exceptions import KernelError
-from adatron.gram import choose
+from adatron import SVC
 X = np.random.default_rng(0).normal(size=(60, 3))
 y = (X[:, 0] > 0).astype(int)
 json.dump(SVC(solver="adatron").fit(X, y).decision_function(X).tolist(), sys.stdout)

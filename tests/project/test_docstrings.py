@@ -7,9 +7,9 @@ import doctest
 import inspect
 import pydoc
 import re
+from functools import wraps
 from importlib import import_module
 
-import pytest
 from tests.project.public_names import (
     Documented,
     documented_default,
@@ -39,7 +39,7 @@ INTERNAL = {
 # methods that scikit-learn's callback protocol names, parametrises and calls: nobody else does
 HOOKS = {"setup", "teardown", "on_fit_prepared", "on_fit_task_begin", "on_fit_task_end", "on_fit_interrupted"}
 
-NAMES = [pytest.param(public, id=public.path) for public in public_names()]
+NAMES = list(public_names())
 METHODS = [
     method
     for method in public_methods()
@@ -47,9 +47,30 @@ METHODS = [
 ]
 ERRORS = [public.thing for public in public_classes() if issubclass(public.thing, Exception)]
 SIGNED = [Documented(public.path, public.thing) for public in public_names() if public.thing not in ERRORS]
-WITH_PARAMETERS = [pytest.param(entry, id=entry.path) for entry in [*SIGNED, *METHODS]]
+WITH_PARAMETERS = [*SIGNED, *METHODS]
 FUNCTIONS = [entry for entry in SIGNED if not inspect.isclass(entry.thing)]
-WITH_RESULT = [pytest.param(entry, id=entry.path) for entry in [*FUNCTIONS, *METHODS]]
+WITH_RESULT = [*FUNCTIONS, *METHODS]
+
+
+def for_each(entries):
+    """Make a test of a function that looks at one entry; it tells what is wrong with all of them."""
+
+    def made(check):
+        @wraps(check)
+        def test():
+            wrong = []
+            for entry in entries:
+                try:
+                    check(entry)
+                except AssertionError as error:
+                    wrong.append(f"{entry.path}: {error}")
+            assert entries
+            assert not wrong, "\n".join(wrong)
+
+        del test.__wrapped__  # by whose signature pytest would look for a fixture
+        return test
+
+    return made
 
 
 def test_the_page_lists_what_the_modules_export():
@@ -78,14 +99,14 @@ def test_every_public_module_is_on_the_page():
     assert modules <= {public.module for public in public_names()}
 
 
-@pytest.mark.parametrize("public", NAMES)
+@for_each(NAMES)
 def test_summary(public):
     assert hasattr(import_module(public.module), public.name)
     summary = " ".join(parsed(public.thing)["Summary"])
     assert summary.endswith((".", "?")), f"the first paragraph is no sentence: {summary!r}"
 
 
-@pytest.mark.parametrize("public", NAMES)
+@for_each(NAMES)
 def test_example(public):
     text = "\n".join(parsed(public.thing)["Examples"])
     examples = doctest.DocTestParser().get_examples(text)
@@ -94,7 +115,7 @@ def test_example(public):
     assert public.name in text, "the example does not use the name"
 
 
-@pytest.mark.parametrize("public", NAMES)
+@for_each(NAMES)
 def test_reference(public):
     doc = parsed(public.thing)
     if public.section in TECHNICAL:
@@ -104,7 +125,7 @@ def test_reference(public):
         assert re.search(r"\b(18|19|20)\d\d\b", text), "no publication with its year"
 
 
-@pytest.mark.parametrize("public", NAMES)
+@for_each(NAMES)
 def test_names_under_see_also_exist(public):
     for names, _ in parsed(public.thing)["See Also"]:
         for name, _ in names:
@@ -112,13 +133,13 @@ def test_names_under_see_also_exist(public):
             assert any(pydoc.locate(place + name) is not None for place in places), name
 
 
-@pytest.mark.parametrize("entry", WITH_PARAMETERS)
+@for_each(WITH_PARAMETERS)
 def test_parameters_are_those_of_the_signature(entry):
     assert entry.doc["Summary"], "no docstring"
     assert list(documented_parameters(entry.doc)) == list(entry.parameters)
 
 
-@pytest.mark.parametrize("entry", WITH_PARAMETERS)
+@for_each(WITH_PARAMETERS)
 def test_defaults_are_those_of_the_signature(entry):
     for name, told in documented_parameters(entry.doc).items():
         given, default = documented_default(name, told), entry.parameters[name].default
@@ -133,7 +154,7 @@ def test_defaults_are_those_of_the_signature(entry):
             assert is_same, f"{name} has the default {default!r}, not {given!r}"
 
 
-@pytest.mark.parametrize("entry", WITH_RESULT)
+@for_each(WITH_RESULT)
 def test_what_is_returned_is_documented(entry):
     assert entry.signature.return_annotation is not inspect.Signature.empty, "no annotation of the result"
     is_told = bool(entry.doc["Returns"] or entry.doc["Yields"])

@@ -21,7 +21,8 @@ from tests.silent_callback import SilentCallback
 
 from adatron import SVC, AutoSVC, AutoSVR
 from adatron.auto import auto_svc
-from adatron.auto.stages import trained_until
+from adatron.auto import scoring as auto_scoring
+from adatron.auto.candidates import trained_until
 from adatron.datasets import load_ionosphere, load_sonar
 from adatron.estimators.multiclass import Layout
 from adatron.gram import REGIME, GaussianFamily
@@ -150,21 +151,22 @@ def test_weights_move_the_boundary(moons):
     assert (heavy == 1).sum() > (plain == 1).sum()
 
 
-def test_more_rows_than_the_first_level():
-    X, y = make_classification(4_500, 10, n_informative=6, class_sep=0.7, random_state=0)
-    model = AutoSVC(random_state=0).fit(X[:3_500], y[:3_500])
+def test_more_rows_than_the_first_level(monkeypatch):
+    monkeypatch.setattr(AutoSVC, "_regime", replace(REGIME, few=1_000, samples=(1_000, 50_000)))
+    X, y = make_classification(2_500, 10, n_informative=6, class_sep=0.7, random_state=0)
+    model = AutoSVC(random_state=0).fit(X[:1_200], y[:1_200])
     assert {record["level"] for record in model.path_.records} == {0, 1, 2}  # a sample, all rows, exact SVMs
-    reference = ReferenceSVC(C=3.0).fit(X[:3_500], y[:3_500]).score(X[3_500:], y[3_500:])
-    assert model.score(X[3_500:], y[3_500:]) > reference - 0.01
+    reference = ReferenceSVC(C=3.0).fit(X[:1_200], y[:1_200]).score(X[1_200:], y[1_200:])
+    assert model.score(X[1_200:], y[1_200:]) > reference - 0.01
 
 
 def test_many_rows_take_a_low_rank_kernel(monkeypatch):
-    monkeypatch.setattr(AutoSVC, "_regime", replace(REGIME, many=3_100))
-    X, y = make_classification(4_500, 8, n_informative=5, class_sep=0.8, random_state=0)
-    model = AutoSVC(random_state=0).fit(X[:3_500], y[:3_500])
+    monkeypatch.setattr(AutoSVC, "_regime", replace(REGIME, many=1_100, few=1_000, samples=(1_000, 50_000)))
+    X, y = make_classification(3_000, 8, n_informative=5, class_sep=0.8, random_state=0)
+    model = AutoSVC(random_state=0).fit(X[:1_500], y[:1_500])
     assert len(model.support_) <= 1_000
-    reference = ReferenceSVC(C=3.0).fit(X[:3_500], y[:3_500]).score(X[3_500:], y[3_500:])
-    assert model.score(X[3_500:], y[3_500:]) > reference - 0.01
+    reference = ReferenceSVC(C=3.0).fit(X[:1_500], y[:1_500]).score(X[1_500:], y[1_500:])
+    assert model.score(X[1_500:], y[1_500:]) > reference - 0.01
 
 
 def test_a_sample_is_drawn_before_equal_rows_are_merged():
@@ -252,7 +254,7 @@ def test_usual_metrics_are_not_asked_of_scikit_learn(rare, scoring, monkeypatch)
     def never(*args, **kwargs):
         raise AssertionError("scikit-learn's scorer was asked")
 
-    monkeypatch.setattr(auto_svc, "check_scoring", never)
+    monkeypatch.setattr(auto_scoring, "check_scoring", never)
     X, y, _, _ = rare
     assert np.isfinite(AutoSVC(scoring=scoring).fit(X, y).best_score_)
 
@@ -322,12 +324,12 @@ def words(n, seed=0):
 
 
 def test_text_is_classified_at_least_as_well_as_by_the_default_svm():
-    X, y = words(1400)
-    model = AutoSVC().fit(X[:900], y[:900])
-    plain, linear = SVC().fit(X[:900], y[:900]), LinearSVC().fit(X[:900], y[:900])
-    accuracy = model.score(X[900:], y[900:])
-    assert accuracy > plain.score(X[900:], y[900:]) - 0.01
-    assert accuracy > linear.score(X[900:], y[900:]) - 0.01
+    X, y = words(900)
+    model = AutoSVC().fit(X[:500], y[:500])
+    plain, linear = SVC().fit(X[:500], y[:500]), LinearSVC().fit(X[:500], y[:500])
+    accuracy = model.score(X[500:], y[500:])
+    assert accuracy > plain.score(X[500:], y[500:]) - 0.01
+    assert accuracy > linear.score(X[500:], y[500:]) - 0.01
 
 
 def test_sparse_rows_of_unequal_scales_are_still_divided_by_them():
@@ -337,15 +339,16 @@ def test_sparse_rows_of_unequal_scales_are_still_divided_by_them():
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-def test_time_limits_that_suffice_for_all_rows_are_used(make):
+def test_time_limits_that_suffice_for_all_rows_are_used(make, monkeypatch):
     """Estimates know how many entries a row has, and how fast the machine is."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(4000, 2000)) * (rng.random((4000, 2000)) < 0.01)
+    monkeypatch.setattr(AutoSVC, "_regime", replace(REGIME, few=600, samples=(600, 50_000)))
+    X = rng.normal(size=(900, 2000)) * (rng.random((900, 2000)) < 0.01)
     y = (X[:, :100].sum(axis=1) > 0.0).astype(int)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # on a slow machine the search may not end
         model = AutoSVC(time_limit=20).fit(make(X), y)
-    assert len(model.support_) > 3000  # of all rows, not of the sample
+    assert len(model.support_) > 600  # of all rows, not of the sample
 
 
 def test_a_time_limit_that_does_not_suffice_is_told_with_what_was_left_out():

@@ -11,10 +11,10 @@ from tests.silent_callback import SilentCallback
 
 from adatron import SVC, AutoSVC
 from adatron.auto import search as auto_search
-from adatron.auto.exact_search import ExactSearch
+from adatron.auto.candidates import ExactSearch
 from adatron.auto.search import AutoSearch
+from adatron.auto.search_data import divided_by
 from adatron.display import KernelPathDisplay
-from adatron.estimators.scaling import divided_by
 from adatron.gram import REGIME
 
 
@@ -85,8 +85,8 @@ def test_held_out_errors_are_those_of_fits_without_the_fold(exact_always, load, 
     for fold in range(data.folds.n_folds):
         training, held = (np.flatnonzero(w[:, fold]) for w in (data.folds.training, data.folds.held))
         svm = SVC(trial.C, gamma=trial.gamma, multi_class="ovr")
-        svm.fit(data.X[training], data.codes[training], data.folds.training[training, fold])
-        expected = svm.decision_function(data.X[held]).reshape(len(held), k)
+        svm.fit(data.scaled[training], data.codes[training], data.folds.training[training, fold])
+        expected = svm.decision_function(data.scaled[held]).reshape(len(held), k)
         own = trial.decisions[held, fold * k : (fold + 1) * k]
         np.testing.assert_allclose(own, expected, atol=0.1 * np.abs(expected).max())
 
@@ -188,7 +188,7 @@ def test_a_scorer_that_fails_on_the_last_exact_models(exact_always):
 
 def test_a_limit_that_ends_the_search_is_told(exact_always, monkeypatch):
     X, y = two_classes()
-    monkeypatch.setattr(AutoSearch, "_seconds_until", lambda self, part: 0.0)
+    monkeypatch.setattr(AutoSearch, "seconds_left", lambda self, part=None: self.exact and 0.0)
     with pytest.warns(ConvergenceWarning, match="within time_limit"):
         model = AutoSVC(time_limit=100.0).fit(X, y)
     assert model.status_ == "time_limit"
@@ -240,7 +240,7 @@ def test_a_callback_can_stop_it(exact_always):
 def test_verbose_tells_of_exact_svms(exact_always, capsys):
     X, y = two_classes()
     AutoSVC(verbose=1).fit(X, y)
-    assert "exact SVMs tried" in capsys.readouterr().out
+    assert ", C=4: held-out criterion" in capsys.readouterr().out
 
 
 def test_a_stage_that_cannot_win_ends_after_its_first_trial(exact_always, monkeypatch):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from adatron.auto.scoring import best_threshold, label_metric, regression_metric
+from adatron import AutoSVR
+from adatron.auto.scoring import label_metric, regression_metric
 
 OF_LABELS = {
     "accuracy": metrics.accuracy_score,
@@ -70,7 +71,9 @@ def test_targets(name):
     for n in range(2, 60):
         y, predicted = 100.0 + rng.normal(size=n), 100.0 + rng.normal(size=n)
         expected = OF_TARGETS[name](y, predicted)
-        assert regression_metric(name)(y, predicted) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        assert regression_metric(AutoSVR(scoring=name))(y, predicted) == pytest.approx(
+            expected, rel=1e-12, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", ["balanced_accuracy", "f1", "f1_macro", "f1_weighted"])
@@ -81,7 +84,7 @@ def test_no_threshold_between_two_decisions_is_better(name):
         values = np.unique(decisions)
         cuts = 0.5 * (values[1:] + values[:-1])
         best = max((metric(codes, decisions, cut) for cut in cuts), default=metric(codes, decisions))
-        found = metric(codes, decisions, best_threshold(metric, codes, decisions))
+        found = metric(codes, decisions, metric.best_threshold(codes, decisions))
         assert found == pytest.approx(best, abs=1e-12)
 
 
@@ -89,4 +92,6 @@ def test_what_scikit_learn_must_be_asked_for():
     assert label_metric("average_precision", np.array([0, 1])) is None
     assert label_metric("f1", np.array(["no", "yes"])) is None  # its positive class is 1
     assert label_metric("roc_auc", np.arange(3)) is None
-    assert regression_metric("explained_variance") is None
+    y, predicted = np.arange(9.0), np.arange(9.0) ** 1.1
+    own = regression_metric(AutoSVR(scoring="explained_variance"))(y, predicted)
+    assert own == metrics.explained_variance_score(y, predicted)

@@ -67,10 +67,10 @@ def test_quadratic_loss_ends_after_as_many_epochs_as_points_have_directions():
     A = rng.normal(size=(30, 3))
     y = np.where(rng.random(30) < 0.5, 1.0, -1.0)[:, None]  # noise: nothing can be separated
     problem = problem_of(DenseGram(A @ A.T), y, np.ones((30, 1)), None)
-    *_, (_, f, _) = run(problem, np.inf, 4)
+    *_, (_, f, _) = run(problem, np.inf, 3)  # what is left of the gradient then is rounding
     best = A @ np.linalg.lstsq(A, y[:, 0], rcond=None)[0]
     assert np.abs(y[:, 0] * f[:, 0]).max() < 1.0
-    np.testing.assert_allclose(f[:, 0], best, atol=1e-6)
+    np.testing.assert_allclose(f[:, 0], best, atol=1e-12)
 
 
 def test_works_on_a_factor(points):

@@ -1,21 +1,15 @@
-"""Every solver gives the iterates of its naive twin, on every operator it supports."""
+"""Every solver gives the iterates of its naive twin, on every kernel matrix it accepts."""
 
 from functools import partial
 
 import numpy as np
 import pytest
-from tests.problems_for_tests import (
-    KERNELS,
-    OPERATORS,
-    noisy_points,
-    noisy_targets,
-    operators,
-    separated_points,
-)
+from tests.grams import KERNELS, MATRICES, precise_pairs
+from tests.problems_for_tests import noisy_points, noisy_targets, separated_points
 from tests.reference import greedy_adatron, m3_munk, multiplicative, perceptron, rho_svm
 from tests.reference import kernel_adatron as naive
 
-from adatron.gram import DenseGram, pivoted_cholesky
+from adatron.gram import DenseGram
 from adatron.problems import classification, enclosing_ball, one_class, regression
 from adatron.solvers import (
     M3,
@@ -53,50 +47,47 @@ TWINS = {
     ("munk", False): (Munk(), m3_munk.munk),
     ("rho", False): (RhoSVM(eps=1e-4), canonical_rho),
 }
-ENTRYWISE = ("auto", "m3", "munk")  # they need entries of the kernel matrix, and refuse a factor
-CASES = [
-    (*key, C, kernel, operator)
-    for key in TWINS
-    for C in (0.7, np.inf)
-    for kernel in KERNELS
-    for operator in [*OPERATORS, "factor"]
-    if not (key[0] == "rho" and np.inf > C)
-    and not (key[0] == "munk" and kernel == "linear")
-    and not (key[0] in ENTRYWISE and operator == "factor")
-]
+
+
+def matrices(solver):
+    """Kernels and matrices that a solver accepts; some need entries, which a factor does not have."""
+    for kernel, name in precise_pairs():
+        is_refused = "entries" in solver.needs and name == "cholesky"
+        if not is_refused and not ("nonnegative" in solver.needs and kernel == "linear"):
+            yield kernel, name
 
 
 def test_every_registered_solver_has_a_twin():
     assert set(SOLVERS) == {name for name, _ in TWINS}
 
 
-def every_operator(kernel, X):
-    return operators(KERNELS[kernel], X) | {"factor": pivoted_cholesky(KERNELS[kernel], X, len(X))}
+SOFT = [(*key, 0.7) for key in TWINS if key[0] != "rho"]
 
 
-@pytest.mark.parametrize(("name", "bias", "C", "kernel", "operator"), CASES)
-def test_equal_iterates(name, bias, C, kernel, operator):
+@pytest.mark.parametrize(("name", "bias", "C"), [*SOFT, *((*key, np.inf) for key in TWINS)])
+def test_equal_iterates(name, bias, C):
     X, y = noisy_points(1, m=24) if np.isfinite(C) else separated_points(1, m=24)
     solver, twin = TWINS[name, bias]
-    K = KERNELS[kernel](X, X)
     upper = np.full(len(y), C)
-    problem = classification(every_operator(kernel, X)[operator], y, upper, bias=bias)
     at_least = 3 if name == "auto" else 5  # a working set ends small problems soon
-    check_equal_iterates(solver, problem, K, twin, at_least, ("classification", name, bias, C, kernel))
+    for kernel, matrix in matrices(solver):
+        problem = classification(MATRICES[matrix](KERNELS[kernel], X), y, upper, bias=bias)
+        known_as = "classification", name, bias, C, kernel
+        check_equal_iterates(solver, problem, KERNELS[kernel](X, X), twin, at_least, known_as, matrix)
 
 
 @pytest.mark.parametrize("m", [23, 24, 26])
-@pytest.mark.parametrize("kernel", list(KERNELS))
-def test_equal_iterates_with_float32_values(kernel, m):
+def test_equal_iterates_with_float32_values(m):
     """The ρ-SVM of more than 1,000 rows keeps float32 values, and computes with them in float64."""
     X, y = separated_points(1, m=m)
-    gram = DenseGram(KERNELS[kernel](X, X), np.float32)
-    problem = classification(gram, y, np.full(m, np.inf), bias=False)
     solver, twin = TWINS["rho", False]
-    check_equal_iterates(solver, problem, gram.block(slice(0, m)).astype(np.float64), twin, 5)
+    for kernel in ("gaussian", "polynomial", "linear"):
+        gram = DenseGram(KERNELS[kernel](X, X), np.float32)
+        problem = classification(gram, y, np.full(m, np.inf), bias=False)
+        check_equal_iterates(solver, problem, gram.block(slice(0, m)).astype(np.float64), twin, 5)
 
 
-KNOWN = {}  # iterates of twins: they are slow, and the same for every operator
+KNOWN = {}  # iterates of twins: they are slow, and the same for every matrix
 
 
 def twin_iterates(K, problem, twin, known_as):
@@ -112,7 +103,7 @@ def twin_iterates(K, problem, twin, known_as):
     return KNOWN[known_as]
 
 
-def check_equal_iterates(solver, problem, K, twin, at_least, known_as=None):
+def check_equal_iterates(solver, problem, K, twin, at_least, known_as=None, matrix=None):
     state = solver.init(problem)
     iterates = twin_iterates(K, problem, twin, known_as)
     assert len(iterates) >= at_least
@@ -122,38 +113,32 @@ def check_equal_iterates(solver, problem, K, twin, at_least, known_as=None):
         amplified = max(np.abs(alpha - other).max() for other, _ in others)
         tolerance = max(1e-10 * size, 10.0 * amplified)
         assert tolerance < 1e-6 * size
-        np.testing.assert_allclose(state.alpha[:, 0], alpha, rtol=0, atol=tolerance)
-        assert state.bias[0] == pytest.approx(lam, abs=100.0 * tolerance * max(1.0, abs(lam)))
+        case = f"{known_as}, {matrix}"
+        np.testing.assert_allclose(state.alpha[:, 0], alpha, rtol=0, atol=tolerance, err_msg=case)
+        assert state.bias[0] == pytest.approx(lam, abs=100.0 * tolerance * max(1.0, abs(lam))), case
         outputs = K @ (problem.y[:, 0] * state.alpha[:, 0])  # f belongs to α
-        np.testing.assert_allclose(state.f[:, 0], outputs, atol=1e-9 * max(1.0, np.abs(outputs).max()))
+        error = 1e-9 * max(1.0, np.abs(outputs).max())
+        np.testing.assert_allclose(state.f[:, 0], outputs, atol=error, err_msg=case)
 
 
-REGRESSION_CASES = [
-    (*key, kernel, operator)
-    for key in TWINS
-    for kernel in KERNELS
-    for operator in [*OPERATORS, "factor"]
-    if key[0] not in ("munk", "rho") and not (key[0] in ENTRYWISE and operator == "factor")
-]
-
-
-@pytest.mark.parametrize(("name", "bias", "kernel", "operator"), REGRESSION_CASES)
-def test_equal_iterates_of_a_regression(name, bias, kernel, operator):
+@pytest.mark.parametrize(("name", "bias"), [key for key in TWINS if key[0] not in ("munk", "rho")])
+def test_equal_iterates_of_a_regression(name, bias):
     X, t = noisy_targets(1, m=15)
     solver, twin = TWINS[name, bias]
-    gram = every_operator(kernel, X)[operator]
-    problem = regression(gram, t, np.full(15, 0.7), epsilon=0.1, bias=bias)
-    K = np.tile(KERNELS[kernel](X, X), (2, 2))  # the literal loops see 2m points
-    known_as = "regression", name, bias, kernel
-    check_equal_iterates(solver, problem, K, partial(twin, p=problem.p[:, 0]), 2, known_as)
+    for kernel, matrix in matrices(solver):
+        gram = MATRICES[matrix](KERNELS[kernel], X)
+        problem = regression(gram, t, np.full(15, 0.7), epsilon=0.1, bias=bias)
+        K = np.tile(KERNELS[kernel](X, X), (2, 2))  # the literal loops see 2m points
+        known_as = "regression", name, bias, kernel
+        check_equal_iterates(solver, problem, K, partial(twin, p=problem.p[:, 0]), 2, known_as, matrix)
 
 
 @pytest.mark.parametrize("bias", [False, True])
 def test_equal_iterates_of_a_regression_in_one_working_set(bias):
     X, t = noisy_targets(2, m=20)
     for operator in ("lazy", "dense"):
-        gram = operators(KERNELS["gaussian"], X)[operator]
-        problem = regression(gram, t, np.full(20, 50.0), epsilon=0.01, bias=bias)
+        gram = MATRICES[operator](KERNELS["gaussian"], X)
+        problem = regression(gram, t, np.full(20, 5.0), epsilon=0.01, bias=bias)
         K = np.tile(KERNELS["gaussian"](X, X), (2, 2))
         twin = partial(greedy_adatron.rounds, size=12, bias=bias, p=problem.p[:, 0], copies=2)
         check_equal_iterates(GreedyAdatron(size=12), problem, K, twin, 1, ("one working set", bias))
@@ -165,28 +150,28 @@ def test_equal_iterates_of_a_regression_in_one_working_set(bias):
 def test_equal_iterates_of_a_one_class_problem(name, kernel, pose):
     X, _ = noisy_points(3, m=24)
     solver, twin = TWINS[name, True]
-    problem = pose(operators(KERNELS[kernel], X)["dense"], np.ones(24), 0.3)
+    problem = pose(DenseGram(KERNELS[kernel](X, X)), np.ones(24), 0.3)
     K = KERNELS[kernel](X, X)
     at_least = 2 if name == "auto" else 5
     check_equal_iterates(solver, problem, K, partial(twin, p=problem.p[:, 0], r=1.0), at_least)
 
 
-@pytest.mark.parametrize("operator", [*OPERATORS, "factor"])
 @pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_perceptron_equals_its_twin(kernel, bias, operator):
+def test_perceptron_equals_its_twin(bias):
     X, y = noisy_points(1, m=24)
-    problem = classification(every_operator(kernel, X)[operator], y, np.full(24, np.inf), bias=bias)
     solver = Perceptron()
-    state = solver.init(problem)
-    for alpha, b, mistakes, mean_alpha, mean_b in perceptron.dual(KERNELS[kernel](X, X), y, 20, bias):
-        state = solver.epoch(problem, state, lambda: None)
-        np.testing.assert_array_equal(state.alpha[:, 0], alpha)
-        assert state.bias[0] == pytest.approx(b, abs=1e-9)
-        assert state.mistakes[0] == mistakes
-        averaged = solver.averaged(state)
-        np.testing.assert_allclose(averaged[0][:, 0], mean_alpha, atol=1e-9)
-        assert averaged[1][0] == pytest.approx(mean_b, abs=1e-9)
+    for kernel, matrix in precise_pairs():
+        gram = MATRICES[matrix](KERNELS[kernel], X)
+        problem = classification(gram, y, np.full(24, np.inf), bias=bias)
+        state = solver.init(problem)
+        for alpha, b, mistakes, mean_alpha, mean_b in perceptron.dual(KERNELS[kernel](X, X), y, 20, bias):
+            state = solver.epoch(problem, state, lambda: None)
+            np.testing.assert_array_equal(state.alpha[:, 0], alpha, err_msg=f"{kernel}, {matrix}")
+            assert state.bias[0] == pytest.approx(b, abs=1e-9)
+            assert state.mistakes[0] == mistakes
+            averaged = solver.averaged(state)
+            np.testing.assert_allclose(averaged[0][:, 0], mean_alpha, atol=1e-9)
+            assert averaged[1][0] == pytest.approx(mean_b, abs=1e-9)
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -204,7 +189,7 @@ def test_equal_iterates_with_a_fixed_rate(name, bias):
     X, y = noisy_points(5, m=20)
     solver, twin = TWINS[name, bias]
     K, upper = KERNELS["gaussian"](X, X), np.full(20, 2.0)
-    problem = classification(operators(KERNELS["gaussian"], X)["dense"], y, upper, bias=bias)
+    problem = classification(DenseGram(KERNELS["gaussian"](X, X)), y, upper, bias=bias)
     solver = type(solver)(learning_rate=0.6)
     state = solver.init(problem)
     for alpha, _ in twin(K, y, upper, 50, rate=0.6):
@@ -215,7 +200,7 @@ def test_equal_iterates_with_a_fixed_rate(name, bias):
 @pytest.mark.parametrize("bias", [False, True])
 def test_columns_are_separate_runs(bias):
     X, y = noisy_points(2, m=25)
-    gram = operators(KERNELS["gaussian"], X)["dense"]
+    gram = DenseGram(KERNELS["gaussian"](X, X))
     signs = np.column_stack([y, -y, np.where(X[:, 1] > 0, 1.0, -1.0)])
     together = classification(gram, signs, np.full(25, 1.5), bias=bias)
     solver = KernelAdatron()
@@ -232,7 +217,7 @@ def test_columns_are_separate_runs(bias):
 def test_recorded_margin_is_the_documents():
     X, y = noisy_points(4, m=20)
     K, upper = KERNELS["gaussian"](X, X), np.full(20, 1.0)
-    problem = classification(operators(KERNELS["gaussian"], X)["dense"], y, upper, bias=True)
+    problem = classification(DenseGram(KERNELS["gaussian"](X, X)), y, upper, bias=True)
     solver = KernelAdatron()
     state = solver.init(problem)
     for _ in range(5):
@@ -248,7 +233,7 @@ def test_recorded_margin_is_the_documents():
 def test_greedy_adatron_raises_large_bounds_like_its_twin(bias, size):
     X, y = noisy_points(3, m=30)
     K, upper = KERNELS["gaussian"](X, X), np.full(30, 2e4)
-    problem = classification(operators(KERNELS["gaussian"], X)["dense"], y, upper, bias=bias)
+    problem = classification(DenseGram(KERNELS["gaussian"](X, X)), y, upper, bias=bias)
     solver = GreedyAdatron(size=size)
     state = solver.init(problem)
     assert state.reach[0] == pytest.approx(100.0 / 2e4)

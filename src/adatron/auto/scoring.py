@@ -1,10 +1,9 @@
 """Scores of held-out predictions: scikit-learn's usual metrics computed here, any other by its scorers.
 
 A search asks for thousands of scores of a few hundred rows each; what scikit-learn's scorers check on every
-call would take longer than the training. The values are the same to rounding.
-
-Metrics of predicted labels depend on where the decision is cut. For two classes, all but accuracy are judged
-at the best threshold of all held-out decisions, which the model then predicts with.
+call would take longer than the training. The values are the same to rounding. Labels depend on where the
+decision is cut: for two classes, all metrics of labels but accuracy are judged at the best threshold of all
+held-out decisions, which the model then predicts with.
 """
 
 from __future__ import annotations
@@ -15,22 +14,23 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import check_scoring
 
 from adatron.auto.search_data import SearchData
-from adatron.auto.stages import Score
-from adatron.estimators.held_out import HeldOutModel
-from adatron.estimators.probabilities import ClassProbabilities
-
-__all__ = ["best_threshold", "criterion_of_score", "label_metric", "regression_metric", "score_by_scorer"]
+from adatron.estimators.probabilities import ClassProbabilities, HeldOutModel
 
 _TINY = np.finfo(float).eps
+RegressionMetric = Callable[[np.ndarray, np.ndarray], float]  # of targets and outputs
+Score = Callable[[np.ndarray, np.ndarray, float], np.ndarray]  # as `SearchData.errors`
 
 
-def criterion_of_score(
-    score: Callable[[np.ndarray, np.ndarray, np.ndarray], float], data: SearchData
-) -> Score:
-    """A criterion to minimise, ``1 − score``; `score` takes classes, decisions and folds of held-out rows."""
-    k, held = data.n_problems, data.held
+def criterion_of(model: Any, data: SearchData) -> Score:
+    """A criterion to minimise: the error on held-out rows, or ``1 − score`` by the model's `scoring`."""
+    if model.scoring is None:
+        return data.errors
+    metric, k, held = label_metric(model.scoring, data.classes), data.n_problems, data.held
+    scorer: Any = check_scoring(model, model.scoring) if metric is None else None
     columns = held.folds[:, None] * k + np.arange(k)
 
     def criterion(before: np.ndarray, after: np.ndarray, share: float) -> np.ndarray:
@@ -38,21 +38,17 @@ def criterion_of_score(
         for loss in range(len(data.caps)):
             places = held.rows[:, None], loss * data.folds.n_folds * k + columns
             decisions = (1.0 - share) * before[places] + share * after[places]
-            values.append(1.0 - score(held.codes, decisions, held.folds))
+            if metric is not None:
+                values.append(1.0 - metric.of_folds(held.codes, decisions, held.folds))
+            else:
+                known, y = HeldOutModel(decisions, data.classes), data.classes[held.codes]
+                parts = [np.flatnonzero(held.folds == fold) for fold in np.unique(held.folds)]
+                values.append(1.0 - float(np.mean([scorer(known, rows[:, None], y[rows]) for rows in parts])))
         if not np.isfinite(values).all():
             raise ValueError("the score is not a finite number")
         return np.array([values, values]).T
 
     return criterion
-
-
-def score_by_scorer(
-    scorer: Any, classes: np.ndarray, codes: np.ndarray, decisions: np.ndarray, folds: np.ndarray
-) -> float:
-    """The mean over the folds of what scikit-learn's scorer says."""
-    model = HeldOutModel(decisions, classes).fit()
-    parts = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
-    return float(np.mean([scorer(model, rows[:, None], classes[codes[rows]]) for rows in parts]))
 
 
 @dataclass(frozen=True)
@@ -74,34 +70,28 @@ class LabelMetric:
 
     def of_folds(self, codes: np.ndarray, decisions: np.ndarray, folds: np.ndarray) -> float:
         """The mean over the folds of held-out rows, with one threshold, or one calibration, for all."""
-        threshold, values = 0.0, decisions
-        if self.moves_threshold and decisions.shape[1] == 1:
-            threshold = best_threshold(self, codes, decisions)
+        threshold, values = self.best_threshold(codes, decisions), decisions
         if self.kind == "probabilities":
             values = ClassProbabilities.from_held_out(decisions, codes, np.ones(len(codes)))(decisions)
         parts = [folds == fold for fold in np.unique(folds)]
         return float(np.mean([self(codes[rows], values[rows], threshold) for rows in parts]))
 
-
-def best_threshold(metric: LabelMetric, codes: np.ndarray, decisions: np.ndarray) -> float:
-    """Where to cut the decisions (n, 1) of two classes; half-way between two of them."""
-    values, positive = decisions[:, 0], codes == 1
-    order = np.argsort(-values, kind="stable")
-    falling, hits = values[order], np.cumsum(positive[order])
-    ends = np.flatnonzero(np.diff(falling) < 0.0)  # the last row above each threshold
-    if not len(ends):
-        return 0.0
-    n_positive, n_negative = int(positive.sum()), int((~positive).sum())
-    true_positives = hits[ends].astype(float)
-    false_positives = ends + 1.0 - true_positives
-    of_negatives = n_negative - false_positives, false_positives
-    of_positives = n_positive - true_positives, true_positives
-    best = ends[int(np.argmax(metric.of(np.array([of_negatives, of_positives]))))]
-    return float(0.5 * (falling[best] + falling[best + 1]))
-
-
-def _accuracy(counts: np.ndarray) -> Any:
-    return np.trace(counts) / counts.sum(axis=(0, 1))
+    def best_threshold(self, codes: np.ndarray, decisions: np.ndarray) -> float:
+        """Where to cut the decisions: half-way between two of them; 0 for more classes, or other metrics."""
+        if not self.moves_threshold or decisions.shape[1] > 1:
+            return 0.0
+        values, positive = decisions[:, 0], codes == 1
+        order = np.argsort(-values, kind="stable")
+        falling, hits = values[order], np.cumsum(positive[order])
+        ends = np.flatnonzero(np.diff(falling) < 0.0)  # the last row above each threshold
+        if not len(ends):
+            return 0.0
+        true_positives = hits[ends].astype(float)
+        false_positives = ends + 1.0 - true_positives
+        of_negatives = int((~positive).sum()) - false_positives, false_positives
+        of_positives = int(positive.sum()) - true_positives, true_positives
+        best = ends[int(np.argmax(self.of(np.array([of_negatives, of_positives]))))]
+        return float(0.5 * (falling[best] + falling[best + 1]))
 
 
 def _balanced_accuracy(counts: np.ndarray) -> Any:
@@ -137,11 +127,12 @@ def _neg_log_loss(codes: np.ndarray, probabilities: np.ndarray) -> float:
     return float(np.mean(np.log(np.clip(own, _TINY, 1.0 - _TINY))))
 
 
+_ACCURACY = LabelMetric("labels", lambda counts: np.trace(counts) / counts.sum(axis=(0, 1)))
 _LABEL_METRICS = {
-    "accuracy": LabelMetric("labels", _accuracy),
+    "accuracy": _ACCURACY,
     "balanced_accuracy": LabelMetric("labels", _balanced_accuracy, moves_threshold=True),
     "f1_macro": LabelMetric("labels", partial(_f1, of="macro"), moves_threshold=True),
-    "f1_micro": LabelMetric("labels", _accuracy),  # the same for one label a row
+    "f1_micro": _ACCURACY,  # the same for one label a row
     "f1_weighted": LabelMetric("labels", partial(_f1, of="weighted"), moves_threshold=True),
     "neg_log_loss": LabelMetric("probabilities", _neg_log_loss),
 }
@@ -158,30 +149,34 @@ def label_metric(scoring: Any, classes: np.ndarray) -> LabelMetric | None:
     return _LABEL_METRICS.get(scoring)
 
 
-RegressionMetric = Callable[[np.ndarray, np.ndarray], float]
-
-
 def _r2(targets: np.ndarray, outputs: np.ndarray) -> float:
     if len(targets) < 2:
         return float("nan")
     rest, total = float(np.sum((targets - outputs) ** 2)), float(np.sum((targets - targets.mean()) ** 2))
-    if total == 0.0:
-        return 1.0 if rest == 0.0 else 0.0
-    return 1.0 - rest / total
-
-
-def _mean_squared_error(targets: np.ndarray, outputs: np.ndarray) -> float:
-    return float(np.mean((targets - outputs) ** 2))
+    return float(rest == 0.0) if total == 0.0 else 1.0 - rest / total
 
 
 _REGRESSION_METRICS: dict[str, RegressionMetric] = {
     "r2": _r2,
-    "neg_mean_squared_error": lambda targets, outputs: -_mean_squared_error(targets, outputs),
-    "neg_root_mean_squared_error": lambda targets, outputs: -(_mean_squared_error(targets, outputs) ** 0.5),
+    "neg_mean_squared_error": lambda targets, outputs: -float(np.mean((targets - outputs) ** 2)),
+    "neg_root_mean_squared_error": lambda t, outputs: -(float(np.mean((t - outputs) ** 2)) ** 0.5),
     "neg_mean_absolute_error": lambda targets, outputs: -float(np.mean(np.abs(targets - outputs))),
 }
 
 
-def regression_metric(scoring: Any) -> RegressionMetric | None:
-    """The metric that a name of scikit-learn means; None where its own scorer must be asked."""
-    return _REGRESSION_METRICS.get(scoring) if isinstance(scoring, str) else None
+def regression_metric(model: Any) -> RegressionMetric:
+    """What the model's `scoring` means, computed here or by scikit-learn's scorer."""
+    if isinstance(model.scoring, str) and model.scoring in _REGRESSION_METRICS:
+        return _REGRESSION_METRICS[model.scoring]
+    scorer = check_scoring(model, model.scoring)
+    return lambda t, outputs: float(scorer(HeldOutRegressor(outputs), np.arange(len(t))[:, None], t))
+
+
+class HeldOutRegressor(RegressorMixin, BaseEstimator):
+    """A regressor for scikit-learn's scorers whose outputs are known: its X are row numbers."""
+
+    def __init__(self, outputs=None):
+        self.outputs = outputs
+
+    def predict(self, X: Any) -> np.ndarray:
+        return self.outputs[np.asarray(X)[:, 0]]

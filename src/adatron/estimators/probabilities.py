@@ -4,111 +4,128 @@ Two classes: the log-odds are the decision value times a slope, one slope on eit
 the probability is above one half exactly where the decision is positive. More classes: the softmax of the
 decisions times one slope. The slopes maximise the likelihood of held-out decisions, as Platt's do. Pairs
 of classes: each pair has its two slopes, and a class the product of its probabilities against the others.
+
+Held-out decisions come from the kernel matrix of the fit. The folds are columns of the problems that were
+solved already: a held-out row has the bound 0, and each column starts from the solution of the fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, log_expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from adatron.estimators.base import FitPlan
 from adatron.estimators.dask import lazy_on_dask
-
-__all__ = ["CalibratedMixin", "ClassProbabilities", "PairProbabilities", "agreeing"]
+from adatron.estimators.folds import stratified_folds
+from adatron.estimators.multiclass import Layout
+from adatron.gram import expand
+from adatron.kernels import Precomputed
+from adatron.problems import DualProblem
+from adatron.training import DualSolution, GapRule, Run
 
 _STEEPEST = 1e3  # slope, in units of the mean size of the decisions: held-out rows may be separable
+_TOL = 1e-3  # relative duality gap that is small enough for calibration
 
 
 @dataclass(frozen=True)
 class ClassProbabilities:
-    """A map from decision values to probabilities.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.estimators.probabilities import ClassProbabilities
-    >>> decisions, codes = np.array([[-1.0], [1.0], [2.0], [-2.0]]), np.array([0, 1, 0, 0])
-    >>> calibrated = ClassProbabilities.from_held_out(decisions, codes, np.ones(4))
-    >>> calibrated(np.array([[0.0]]))
-    array([[0.5, 0.5]])
-    """
+    """A map from decisions (n, 1), or (n, n_classes), to probabilities (n, n_classes)."""
 
     slopes: np.ndarray  # below and above zero, or one
 
     @classmethod
-    def from_held_out(
-        cls, decisions: np.ndarray, codes: np.ndarray, weights: np.ndarray
-    ) -> ClassProbabilities:
-        """Fit the slopes to decisions (n, 1), or (n, n_classes), of rows of known classes."""
+    def from_held_out(cls, decisions: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> Self:
+        """Fit the slopes to decisions of rows of known classes."""
         size = float(weights @ np.abs(decisions).mean(axis=1)) / float(weights.sum()) or 1.0
+        z = decisions / size
         if decisions.shape[1] > 1:
-            return cls(np.array([_softmax_slope(decisions / size, codes, weights)]) / size)
-        values, positive = decisions[:, 0] / size, codes == 1
-        sides = [values < 0.0, values > 0.0]
-        slopes = [_logistic_slope(values[side], positive[side], weights[side]) for side in sides]
+            own = z[np.arange(len(codes)), codes]
+            slopes = [_root(lambda a: float(weights @ (own - (softmax(a * z, axis=1) * z).sum(axis=1))))]
+        else:
+            sides = [z[:, 0] < 0.0, z[:, 0] > 0.0]
+            slopes = [_slope(z[side, 0], codes[side] == 1, weights[side]) for side in sides]
         return cls(np.array(slopes) / size)
 
     def __call__(self, decisions: np.ndarray) -> np.ndarray:
-        """Probabilities (n, n_classes) from decisions (n, 1) or (n, n_classes)."""
         if decisions.shape[1] > 1:
             return softmax(self.slopes[0] * decisions, axis=1)
-        positive = expit(_log_odds(decisions[:, 0], self.slopes))
+        positive = expit(self.log_odds(decisions[:, 0]))
         return np.column_stack([1.0 - positive, positive])
+
+    def log_odds(self, decisions: np.ndarray) -> np.ndarray:
+        """Of the second class against the first."""
+        return np.where(decisions > 0.0, self.slopes[1], self.slopes[0]) * decisions
+
+
+def _slope(values: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
+    return _root(lambda slope: float((weights * values) @ (positive - expit(slope * values))))
+
+
+def _root(gain: Callable[[float], float]) -> float:
+    """Where the derivative of the log-likelihood, which falls with the slope, vanishes; else an end."""
+    low, high = 1.0 / _STEEPEST, _STEEPEST
+    if gain(low) <= 0.0:
+        return low
+    return high if gain(high) >= 0.0 else float(brentq(gain, low, high, xtol=1e-13, rtol=1e-13))
 
 
 @dataclass(frozen=True)
 class PairProbabilities:
-    """A map from the decisions of all pairs of classes (class i positive in the pair i < j)."""
+    """A map from the decisions (n, n_pairs) of all pairs of classes (class i positive in the pair i < j)."""
 
     pairs: list[ClassProbabilities]
     together: ClassProbabilities
 
     @classmethod
-    def from_held_out(
-        cls, decisions: np.ndarray, codes: np.ndarray, weights: np.ndarray
-    ) -> PairProbabilities:
-        """Fit to decisions (n, n_pairs) of rows of known classes."""
+    def from_held_out(cls, decisions: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> Self:
+        """Fit to decisions of rows of known classes."""
         pairs = []
         for column, (i, j) in enumerate(combinations(range(int(codes.max()) + 1), 2)):
             rows = np.flatnonzero((codes == i) | (codes == j))
-            values = decisions[rows, column : column + 1]
-            pairs.append(
-                ClassProbabilities.from_held_out(values, (codes[rows] == i).astype(int), weights[rows])
-            )
+            values, is_first = decisions[rows, column : column + 1], (codes[rows] == i).astype(int)
+            pairs.append(ClassProbabilities.from_held_out(values, is_first, weights[rows]))
         scores = _pair_scores(decisions, pairs)
         return cls(pairs, ClassProbabilities.from_held_out(scores, codes, weights))
 
     def __call__(self, decisions: np.ndarray) -> np.ndarray:
-        """Probabilities (n, n_classes) from decisions (n, n_pairs)."""
         return self.together(_pair_scores(decisions, self.pairs))
+
+
+def _pair_scores(decisions: np.ndarray, pairs: list[ClassProbabilities]) -> np.ndarray:
+    """Sum of the log-probabilities of each class against every other."""
+    n_classes = round(0.5 + (0.25 + 2.0 * len(pairs)) ** 0.5)
+    scores = np.zeros((len(decisions), n_classes))
+    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
+        log_odds = pairs[column].log_odds(decisions[:, column])
+        scores[:, i] += log_expit(log_odds)
+        scores[:, j] += log_expit(-log_odds)
+    return scores
 
 
 def _has_probabilities(model: Any) -> bool:
     """For `available_if`, which shows the reason why a method is missing."""
-    if not model.probability:
+    if not getattr(model, "probability", True):
         raise AttributeError("predict_proba is not available when probability=False")
     return True
 
 
 class CalibratedMixin:
-    """Probabilities of a classifier whose ``probability=True`` has calibrated its decisions."""
-
-    _probabilities: Any
-    _decisions: Any
-    _winners: Any
+    """Probabilities of a classifier that has calibrated its decisions."""
 
     @available_if(_has_probabilities)
     @lazy_on_dask
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class; needs ``probability=True``.
+    def predict_proba(self: Any, X: Any) -> np.ndarray:
+        """Probability of each class, calibrated on held-out decisions; `SVC` needs ``probability=True``.
 
         Parameters
         ----------
@@ -124,12 +141,11 @@ class CalibratedMixin:
                 "predict_proba is not available when fitted with probability=False, by iter_fit or by a fit "
                 "that was interrupted; call fit with probability=True"
             )
-        decisions = self._decisions(X)
-        return agreeing(self._probabilities(decisions), self._winners(decisions))
+        return self._calibrated(self._decisions(X))
 
     @available_if(_has_probabilities)
     @lazy_on_dask
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self: Any, X: Any) -> np.ndarray:
         """Logarithm of `predict_proba`.
 
         Parameters
@@ -142,47 +158,100 @@ class CalibratedMixin:
         """
         return np.log(self.predict_proba(X))
 
-
-def agreeing(probabilities: np.ndarray, winners: np.ndarray) -> np.ndarray:
-    """Probabilities whose largest is that of the predicted class, also where votes are tied."""
-    largest, rows = probabilities.argmax(axis=1), np.arange(len(probabilities))
-    result = probabilities.copy()
-    result[rows, largest], result[rows, winners] = probabilities[rows, winners], probabilities[rows, largest]
-    return result
-
-
-def _pair_scores(decisions: np.ndarray, pairs: list[ClassProbabilities]) -> np.ndarray:
-    """Sum of the log-probabilities of each class against every other."""
-    n_classes = round(0.5 + (0.25 + 2.0 * len(pairs)) ** 0.5)
-    scores = np.zeros((len(decisions), n_classes))
-    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        log_odds = _log_odds(decisions[:, column], pairs[column].slopes)
-        scores[:, i] += log_expit(log_odds)
-        scores[:, j] += log_expit(-log_odds)
-    return scores
+    def _calibrated(self: Any, decisions: np.ndarray) -> np.ndarray:
+        """Probabilities whose largest is that of the predicted class, also where votes are tied."""
+        found, winners = self._probabilities(decisions), self._winners(decisions)
+        result, rows, largest = found.copy(), np.arange(len(found)), found.argmax(axis=1)
+        result[rows, largest], result[rows, winners] = found[rows, winners], found[rows, largest]
+        return result
 
 
-def _log_odds(decisions: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    return np.where(decisions > 0.0, slopes[1], slopes[0]) * decisions
+def held_out_decisions(
+    plan: FitPlan, solutions: list[DualSolution], n_folds: int, random_state: np.random.RandomState
+) -> np.ndarray:
+    """Decisions (m, n_problems) of each row, by problems that were trained without its fold."""
+    data, layout, m, n = plan.data, plan.layout, plan.data.m, len(solutions)
+    folds = stratified_folds(data.codes, n_folds, random_state)
+    if layout.is_direct:
+        by_fold = [_without_fold(plan, solutions[0], folds, fold) for fold in range(n_folds)]
+        return np.vstack(by_fold)[np.argsort(np.argsort(folds, kind="stable"))]
+    parts = [rows for rows, _ in layout.pair_rows(data.codes)] if layout.is_pairwise else [np.arange(m)]
+    pairs = list(zip(plan.runs, parts, strict=True))
+    found = _solved(plan, [_without_folds(run, solutions, folds[rows], n_folds) for run, rows in pairs])
+    decisions = np.empty((m, n))
+    for fold in range(n_folds):
+        held = np.flatnonzero(folds == fold)
+        coefficients, bias, known = np.zeros((m, n)), np.zeros(n), np.full(n, np.nan)
+        for (run, rows), own in zip(pairs, found, strict=True):
+            for b, y in enumerate(run.problem.y.T):
+                solution, place = own[fold * run.problem.n_columns + b], run.first + b
+                coefficients[rows, place], bias[place] = y * solution.alpha, solution.bias
+                left = np.unique(y[folds[rows] != fold])
+                if len(left) < 2:  # without a class to train on the other is the decision, as in LIBSVM
+                    known[place] = left.sum()
+        decisions[held] = np.where(np.isnan(known), _outputs(plan, held, coefficients) + bias, known)
+    return decisions
 
 
-def _logistic_slope(values: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
-    return _root(lambda slope: float((weights * values) @ (positive - expit(slope * values))))
+def _without_folds(run: Run, solutions: list[DualSolution], folds: np.ndarray, n_folds: int) -> tuple:
+    """The problems of a run once for each fold, without the rows of that fold, and where to start."""
+    old = run.problem
+    y, p = np.tile(old.y, (1, n_folds)), np.tile(old.p, (1, n_folds))
+    upper = np.hstack([np.where((folds == fold)[:, None], 0.0, old.upper) for fold in range(n_folds)])
+    lacks_a_class = np.abs(np.sum(np.where(upper > 0.0, y, 0.0), axis=0)) == np.sum(upper > 0.0, axis=0)
+    upper = np.where(lacks_a_class, np.tile(old.upper, (1, n_folds)), upper)  # any problem will do
+    own = solutions[run.first : run.first + old.n_columns]
+    alpha = np.minimum(np.tile(np.column_stack([s.alpha for s in own]), (1, n_folds)), upper)
+    return run, DualProblem(old.gram, y, p, upper, old.equality), alpha
 
 
-def _softmax_slope(decisions: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
-    own = decisions[np.arange(len(codes)), codes]
+def _without_fold(plan: FitPlan, solution: DualSolution, folds: np.ndarray, fold: int) -> np.ndarray:
+    """Decisions of the rows of a fold by the coupled problem of all classes, which has no columns."""
+    held, rows, old = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold), plan.runs[0].problem
+    problem = replace(old, gram=old.gram.restrict(rows), codes=old.codes[rows], upper=old.upper[rows])
+    ((found,),) = _solved(plan, [(plan.runs[0], problem, solution.alpha[rows])], eager=True)
+    of_classes = plan.layout.of_classes(found.alpha)
+    coefficients = np.zeros((len(folds), of_classes.shape[1]))
+    coefficients[rows] = of_classes
+    return _outputs(plan, held, coefficients) + plan.constant * of_classes.sum(axis=0)
 
-    def gain(slope: float) -> float:
-        expected = (softmax(slope * decisions, axis=1) * decisions).sum(axis=1)
-        return float(weights @ (own - expected))
 
-    return _root(gain)
+def _solved(plan: FitPlan, problems: list[tuple], *, eager: bool = False) -> list[list[DualSolution]]:
+    """Solve problems like a run of the fit, each from a start, within the time that the fit has left."""
+    runs = []
+    for run, problem, alpha in problems:
+        old = run.rule
+        rule = GapRule(max(old.tol, _TOL), indefinite=old.indefinite, eager=eager, regime=old.regime)
+        runs.append(Run(problem, run.solver, rule, max_iter=run.max_iter, alpha=alpha))
+    for _ in replace(plan, runs=runs).rounds():
+        pass
+    return [run.snapshot() for run in runs]
 
 
-def _root(gain: Callable[[float], float]) -> float:
-    """Where the derivative of the log-likelihood, which falls with the slope, vanishes; else an end."""
-    low, high = 1.0 / _STEEPEST, _STEEPEST
-    if gain(low) <= 0.0:
-        return low
-    return high if gain(high) >= 0.0 else float(brentq(gain, low, high, xtol=1e-13, rtol=1e-13))
+def _outputs(plan: FitPlan, held: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """Outputs of the held-out rows, without bias."""
+    X, gram, support = plan.data.X, plan.gram, np.flatnonzero(coefficients.any(axis=1))
+    if gram.factor is not None or gram.is_elsewhere:
+        return gram.matmul(coefficients)[held]
+    if isinstance(plan.kernel, Precomputed):
+        return X[np.ix_(held, support)] @ coefficients[support]
+    return expand(plan.kernel, X[held], X[support], coefficients[support], np.float64)
+
+
+class HeldOutModel(ClassifierMixin, BaseEstimator):
+    """A classifier for scikit-learn's scorers whose decisions are known: its X are row numbers."""
+
+    def __init__(self, decisions=None, classes=None):
+        self.decisions, self.classes, self.classes_ = decisions, classes, classes
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        values = self.decisions[np.asarray(X)[:, 0]]
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> np.ndarray:
+        values = self.decisions[np.asarray(X)[:, 0]]
+        return self.classes_[Layout(len(self.classes_), "ovr").vote(values)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        slopes = [2.0, 2.0] if self.decisions.shape[1] == 1 else [1.0]  # not calibrated
+        return ClassProbabilities(np.array(slopes))(self.decisions[np.asarray(X)[:, 0]])

@@ -10,7 +10,6 @@ from sklearn.callback import with_callbacks
 from adatron.estimators.base import FitPlan, summary_attributes
 from adatron.estimators.classifier import ExpansionClassifier, expansion_attributes
 from adatron.estimators.dask import lazy_on_dask
-from adatron.estimators.held_out import held_out_decisions
 from adatron.estimators.machine import SupportVectorMachine, bounds_from
 from adatron.estimators.multiclass import Layout, check_direct_request, direct_gram
 from adatron.estimators.parameters import (
@@ -20,7 +19,12 @@ from adatron.estimators.parameters import (
     check_number,
     count_threads,
 )
-from adatron.estimators.probabilities import CalibratedMixin, ClassProbabilities, PairProbabilities
+from adatron.estimators.probabilities import (
+    CalibratedMixin,
+    ClassProbabilities,
+    PairProbabilities,
+    held_out_decisions,
+)
 from adatron.estimators.separability import check_coincident, not_separable
 from adatron.estimators.training_set import TrainingSet, classification_set
 from adatron.gram import Choice, Gram
@@ -29,8 +33,6 @@ from adatron.numerics.threads import usable_threads
 from adatron.problems import classification
 from adatron.solvers import CrammerSinger, crammer_singer
 from adatron.training import DualSolution, Run, Status
-
-__all__ = ["SVC"]
 
 _MANY_PROBLEMS = 6  # from which training two at a time is worth the threads
 _FOLDS = 5  # from whose held-out decision values probabilities are calibrated
@@ -306,9 +308,8 @@ default="auto"
         attributes = expansion_attributes(plan, coefficients, intercept, plan.constant)
         attributes["class_weight_"] = data.class_weight
         # what no entry of dual_coef_ exceeds; two classes trained directly subtract theirs
-        attributes["_bound"] = (1 + (layout.is_direct and layout.is_binary)) * float(
-            self.C * data.weights.max()
-        )
+        subtracted = layout.is_direct and layout.is_binary
+        attributes["_bound"] = (1 + subtracted) * float(self.C * data.weights.max())
         attributes |= self._kept_for_warm_start(plan, solutions) | summary_attributes(solutions)
         if layout.is_direct:  # a bias that is shrunk is the only one that is best
             attributes["bias_interval_"] = np.repeat(attributes["intercept_"][:, None], 2, axis=1)
@@ -342,8 +343,7 @@ default="auto"
             raise ValueError(f"the fit has no support vectors: C is too small, or tol={self.tol!r} too loose")
         if not self.probability:
             return
-        data, layout = plan.data, plan.layout
-        smallest = int(np.bincount(data.codes).min())
+        data, layout, smallest = plan.data, plan.layout, int(np.bincount(plan.data.codes).min())
         state = as_random_state(0 if self.random_state is None else self.random_state)
         decisions = held_out_decisions(plan, plan.solutions(), max(2, min(_FOLDS, smallest)), state)
         kind = PairProbabilities if layout.is_pairwise else ClassProbabilities

@@ -61,6 +61,9 @@ class DaskLowRankGram(LowRankGram):
             return self.blocks.cluster.gather([self.blocks.transposed_times(V)])[0]
         return np.column_stack(found)  # type: ignore[arg-type]
 
+    def outputs_of(self, W: np.ndarray) -> np.ndarray:
+        return self.blocks.times(np.ascontiguousarray(W))
+
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
         rows = np.arange(self.m)[rows]
         left = self._rows(rows)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics import check_scoring
 
 from adatron.estimators import SVC
-from adatron.estimators.held_out import HeldOutModel
+from adatron.estimators.probabilities import HeldOutModel
 from adatron.paths.c_path_result import CPath, ExactSolutions, PathData, Solutions
 from adatron.paths.exact_path import LARGEST_EXACT
 from adatron.paths.kernel_path import best_step, criterion_name, folds, rising, validation_rows
@@ -149,7 +149,7 @@ def _errors(
             errors.append(float(weights @ (layout.vote(decisions) != codes) / weights.sum()))
         else:
             values = decisions if layout.is_binary else layout.one_per_class(decisions)
-            model = HeldOutModel(values, classes).fit()
+            model = HeldOutModel(values, classes)
             errors.append(1.0 - float(scorer(model, np.arange(len(codes))[:, None], classes[codes])))
     return errors
 

@@ -177,7 +177,7 @@ def folds(cv: Any, random_state: Any, data: TrainingSet) -> Folds:
         cv = StratifiedKFold(n_folds, shuffle=True, random_state=as_random_state(random_state))
     if hasattr(cv, "split"):  # only rows that take part are dealt out
         cv = [tuple(data.rows[part] for part in parts) for parts in cv.split(data.X, data.codes)]
-    found = Folds.given(data, cv, data.X, data.codes, None, of_classes=True)
+    found = Folds.given(data, cv, data.X, data.codes)
     found.check_classes(data.codes, data.classes, at_least=len(data.classes))
     if not found.held.any():
         raise ValueError("no fold of cv holds rows out; choose another cv")

@@ -107,7 +107,7 @@ def _allow_for_lost_digits(problem: DualProblem, column: int, certificate: Certi
     size = max(abs(certificate.primal), abs(certificate.dual), 1e-300)
     total = float(problem.upper[:, column].sum())
     if np.isinf(total) or np.isinf(size):
-        return certificate
+        return _deny_margin_of_noise(problem, column, certificate)
     most = _DIGITS * float(problem.diagonal.max()) * float(certificate.alpha.sum()) * total / size
     if most <= _NO_MATTER:
         return certificate
@@ -117,6 +117,16 @@ def _allow_for_lost_digits(problem: DualProblem, column: int, certificate: Certi
     if rounding <= _NO_MATTER or problem.offset < FAR:
         return certificate
     return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
+
+
+def _deny_margin_of_noise(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
+    """No gap below 1 for a hard margin that is smaller than the rounding error of the outputs."""
+    roots = np.sqrt(problem.diagonal)
+    errors = _DIGITS * roots * float(certificate.alpha @ roots)
+    outputs = problem.y[:, column] * (certificate.f + certificate.bias)
+    if certificate.gap >= 1.0 or (errors < outputs)[problem.upper[:, column] > 0.0].all():
+        return certificate
+    return replace(certificate, gap=1.0, primal=np.inf, margin_interval=(0.0, certificate.margin_interval[1]))
 
 
 def _cost_of_errors(

@@ -1,66 +1,15 @@
-"""What every operator promises, checked against the dense matrix."""
+"""Which kernel matrix is chosen, what it keeps, and what low-rank factors promise."""
 
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.problems_for_tests import KERNELS, OPERATORS, noisy_points, operators
+from tests.problems_for_tests import noisy_points
 
 from adatron.exceptions import AdatronWarning
-from adatron.gram import LowRankGram, RowGram, TwinGram, choose_gram, low_rank_gram, pivoted_cholesky
+from adatron.gram import LowRankGram, RowGram, choose_gram, low_rank_gram, pivoted_cholesky
 from adatron.gram.factors import nystroem
 from adatron.kernels import Gaussian, Laplacian, Linear
 from adatron.numerics.memory import available_memory
-
-
-@pytest.fixture(params=[*OPERATORS, "factor"])
-def operator_name(request):
-    return request.param
-
-
-@pytest.fixture(params=["once", "twins"])
-def copies(request):
-    return {"once": 1, "twins": 2}[request.param]
-
-
-@pytest.fixture(params=list(KERNELS))
-def case(request, operator_name, copies):
-    X, _ = noisy_points(3, m=41 // copies + copies - 1)
-    kernel = KERNELS[request.param]
-    grams = operators(kernel, X) | {"factor": pivoted_cholesky(kernel, X, len(X))}
-    gram = grams[operator_name]
-    return (TwinGram(gram) if copies == 2 else gram), np.tile(kernel(X, X), (copies, copies))
-
-
-def test_size_and_diagonal(case):
-    gram, K = case
-    assert gram.m == len(K)
-    np.testing.assert_allclose(gram.diagonal(), K.diagonal(), rtol=1e-12)
-
-
-@pytest.mark.parametrize("columns", [1, 4])
-def test_product(case, columns):
-    gram, K = case
-    V = np.random.default_rng(0).normal(size=(len(K), columns))
-    V[::3] = 0.0
-    np.testing.assert_allclose(gram.matmul(V), K @ V, rtol=1e-11, atol=1e-11)
-
-
-@pytest.mark.parametrize("rows", [slice(0, 7), slice(20, 41), np.array([5]), np.array([40, 3, 3, 17])])
-@pytest.mark.parametrize("cols", [None, np.array([1, 0, 30])])
-def test_block_again_and_again(case, rows, cols):
-    gram, K = case
-    expected = K[rows] if cols is None else K[rows][:, cols]
-    for _ in range(3):  # from the kernel, then perhaps from the cache
-        np.testing.assert_allclose(gram.block(rows, cols), expected, rtol=1e-10, atol=1e-10)
-
-
-def test_restriction_is_the_submatrix_and_restricts_again(case):
-    gram, K = case
-    rows = np.array([4, 30, 2, 7, 19])
-    inner = gram.restrict(rows)
-    np.testing.assert_allclose(inner.block(slice(0, 5)), K[np.ix_(rows, rows)], rtol=1e-10, atol=1e-10)
-    again = inner.restrict(np.array([3, 0]))
-    np.testing.assert_allclose(again.matmul(np.eye(2)), K[np.ix_([7, 4], [7, 4])], rtol=1e-10, atol=1e-10)
 
 
 def test_blocked_keeps_within_its_bound_and_evaluates_kept_rows_once():
