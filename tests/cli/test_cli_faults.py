@@ -203,7 +203,7 @@ def test_L9_strict_and_converged(run):
     assert run("fit", "--strict", "--model", "svc").exit_code == 0
 
 
-HOSTILE = ["two\nlines.csv", "\x1b[31mred.csv", "-rf", "--help", "σ and space .csv", "<b>&amp;'\"$(x).csv"]
+HOSTILE = ["\x1b[31mred, two\nlines.csv", "--help", "σ and space <b>&amp;'\"$(x).csv"]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -11,12 +11,12 @@ from adatron.numerics.threads import one_blas_thread
 RANDOM = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("n", [0, 1, 255, 256, 257, 700])
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Polynomial(3), Linear(), Laplacian(0.2)], ids=repr)
-def test_same_as_the_plain_expansion(kernel, n):
-    X, w = RANDOM.normal(size=(n, 4)), RANDOM.normal(size=n)
-    expected = expand(kernel, X, X, w[:, None])[:, 0]
-    np.testing.assert_allclose(expand_among(kernel, X, w), expected, rtol=1e-11, atol=1e-11)
+def test_same_as_the_plain_expansion(kernel):
+    for n in (0, 1, 255, 256, 257, 700):
+        X, w = RANDOM.normal(size=(n, 4)), RANDOM.normal(size=n)
+        expected = expand(kernel, X, X, w[:, None])[:, 0]
+        np.testing.assert_allclose(expand_among(kernel, X, w), expected, rtol=1e-11, atol=1e-11)
 
 
 def test_threads_change_nothing():

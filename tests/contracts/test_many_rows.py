@@ -115,7 +115,6 @@ def test_R3_an_error_while_a_factor_is_filled_leaves_nothing(points, little_memo
 def test_a_single_gram_is_a_low_rank_one(points):
     gram = nystroem_single(Gaussian(GAMMA), points, np.arange(30))
     assert gram.factor.dtype == np.float32
-    assert gram.factor.dtype == np.float32
     block = gram.block(np.arange(5), np.arange(7))
     assert block.dtype == np.float64
     np.testing.assert_allclose(np.diag(block), gram.diagonal()[:5], rtol=1e-5)

@@ -68,7 +68,7 @@ def test_held_out_decisions_are_those_of_separate_fits(moons, name, bias, option
     X, y = load_iris(return_X_y=True) if name == "iris" else (moons[0][:150], moons[2][:150])
     shape = "ovr" if options else "ovo"  # as the problems are
     model = SVC(C=2.0, gamma=0.5, tol=1e-6, fit_intercept=bias, decision_function_shape=shape, **options)
-    plan = model._prepared(X, y, None)
+    plan = model._plan(X, y, None)
     for _ in plan.rounds():
         pass
     found = held_out_decisions(plan, plan.solutions(), 3, np.random.RandomState(0))

@@ -254,8 +254,8 @@ def test_D12_tiny_margin(solver, bias, margin):
     model = SVC(C=np.inf, kernel="linear", solver=solver, fit_intercept=bias, max_iter=20_000)
     fit_quietly(model, X, y)
     check_model(model, X, y)
-    if model.converged_:
-        assert model.score(X, y) == 1.0
+    assert model.score(X, y) == 1.0
+    assert model.converged_ or (solver, bias, margin) == ("adatron", True, 1e-12)
 
 
 # ---------------------------------------------------------------- sizes

@@ -189,14 +189,15 @@ def test_N10_cached_outputs_do_not_drift():
 @pytest.mark.parametrize("tol", [1e-2, 1e-6])
 def test_N11_only_the_gap_ends_a_fit(solver, gamma, C, tol):
     X, y = blobs() if np.inf == C else overlapping()
-    model = SVC(C=C, gamma=gamma, tol=tol, solver=solver, max_iter=5_000)
+    model = SVC(C=C, gamma=gamma, tol=tol, solver=solver, max_iter=2_000)
     fit_quietly(model, X, y)
     check_model(model, X, y)
-    if model.converged_:
-        assert recomputed_gap(model, X, y) <= tol * (1.0 + 1e-6)
+    if solver == "adatron" and gamma <= 1e-2:  # its steps are small long before its gap is
+        assert model.status_ == "max_iter"
+        assert model.duality_gap_ > 1e-2
     else:
-        assert model.status_ in ("max_iter", "precision_limit")
-        assert model.duality_gap_ > tol
+        assert model.converged_
+        assert recomputed_gap(model, X, y) <= tol * (1.0 + 1e-6)
 
 
 def test_N11_the_warning_tells_the_gap():
@@ -227,6 +228,7 @@ def test_N13_nearly_singular_kernel(solver, m):
     model = fit_quietly(SVC(C=1e3, gamma=1e-3, solver=solver, max_iter=max_iter), X, y)
     check_model(model, X, y)
     assert model.n_iter_.max() <= max_iter
+    assert model.status_ == ("converged" if solver == "auto" else "max_iter")
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly"])
@@ -235,7 +237,8 @@ def test_N13_rank_far_below_the_number_of_rows(kernel):
     X, y = overlapping(1000)
     model = fit_quietly(SVC(C=1e3, kernel=kernel, gamma=1.0), X, y)
     assert np.isfinite(model.dual_coef_).all()
-    assert model.converged_ or model.duality_gap_ > model.tol
+    assert model.converged_
+    assert recomputed_gap(model, X, y) <= 1e-3
 
 
 def test_N14_probabilities_of_extreme_scores():

@@ -16,7 +16,7 @@ import pytest
 import skops.io
 
 from adatron import SVC
-from adatron.estimators.multiclass import Layout
+from adatron.estimators.classifier import Layout
 from adatron.estimators.probabilities import ClassProbabilities
 from adatron.io import load_model, save_model
 from adatron.io.encoding import Encoder

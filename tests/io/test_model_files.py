@@ -46,7 +46,7 @@ def assert_same(found, expected, where="model"):
     if isinstance(expected, BaseEstimator):
         assert_same(vars(found), vars(expected), where)
     elif isinstance(expected, dict):
-        assert list(found) == list(expected) or set(found) == set(expected), where
+        assert set(found) == set(expected), where
         for key in expected:
             assert_same(found[key], expected[key], f"{where}.{key}")
     elif isinstance(expected, list | tuple):

@@ -37,7 +37,9 @@ def certified_gap(model, X, y=None, sample_weight=None):
     X = np.asarray(X, dtype=np.longdouble)
     if model.kernel == "linear" and y is not None and model.fit_intercept:
         X = X - X.mean(axis=0)  # multipliers that sum to 0 do not see the origin, but rounding does
-    K = kernel_matrix(X, model.kernel, model._gamma, model.coef0, getattr(model, "degree", 3))
+    K = kernel_matrix(
+        X, model.kernel, getattr(model._kernel, "gamma", 0.0), model.coef0, getattr(model, "degree", 3)
+    )
     weights = np.ones(len(K)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     coefficients = np.zeros(len(K), dtype=np.longdouble)
     coefficients[model.support_] = dense_coef(model)[0]

@@ -24,7 +24,7 @@ from adatron.auto import auto_svc
 from adatron.auto import scoring as auto_scoring
 from adatron.auto.candidates import trained_until
 from adatron.datasets import load_ionosphere, load_sonar
-from adatron.estimators.multiclass import Layout
+from adatron.estimators.classifier import Layout
 from adatron.gram import REGIME, GaussianFamily
 from adatron.selection import KernelPath
 from adatron.training import Status
@@ -209,6 +209,7 @@ def test_progress_bar(moons, capsys):
     model = AutoSVC()
     model.set_callbacks(ProgressBar())
     assert model.fit(X, y).converged_
+    assert "AutoSVC" in capsys.readouterr().out
 
 
 def test_verbose_tells_of_every_width(moons, capsys):

@@ -16,11 +16,11 @@ from adatron.auto.base import OUT_OF_TIME, AutoEstimator
 from adatron.auto.scoring import label_metric
 from adatron.auto.search import AutoSearch
 from adatron.auto.search_data import Scalings, divided_by, prepared_data, sample_of
-from adatron.estimators.classifier import ExpansionClassifier
-from adatron.estimators.expansion import Expansion, coef_beside, dense_coef
+from adatron.estimators.base import coef_beside
+from adatron.estimators.classifier import ExpansionClassifier, Layout
+from adatron.estimators.expansion import Expansion, dense_coef
 from adatron.estimators.folds import Folds
 from adatron.estimators.inputs import check_predict_X
-from adatron.estimators.multiclass import Layout
 from adatron.estimators.probabilities import CalibratedMixin, ClassProbabilities
 from adatron.estimators.training_set import classification_set, row_sums
 from adatron.exceptions import AdatronWarning

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from adatron.estimators.classifier import Layout
 from adatron.estimators.folds import Folds
-from adatron.estimators.multiclass import Layout
 from adatron.estimators.training_set import TrainingSet, distinct_rows
 from adatron.gram import Regime, blockwise, mapped_rows, weighted_sum
 from adatron.numerics.compiled import compiled, compiled_part

@@ -12,8 +12,8 @@ from sklearn.base import ClusterMixin, clone
 from sklearn.callback import with_callbacks
 
 from adatron.clustering.cluster_path import ClusterPath, DistinctRows, Settings, cluster_labels, cluster_path
-from adatron.estimators.base import DEFAULT_MAX_ITER, FitPlan, KernelMachine, summary_attributes
-from adatron.estimators.parameters import check_common_parameters, check_integer, check_number
+from adatron.estimators.base import FitPlan, KernelMachine, summary_attributes
+from adatron.estimators.parameters import check_common_parameters, check_integer, check_max_iter, check_number
 from adatron.estimators.training_set import TrainingSet, weighted_set
 from adatron.gram import choose_gram
 from adatron.kernels import Gaussian
@@ -96,7 +96,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
 
     kernel = "rbf"  # the only one; not a parameter
     max_iter, time_limit, rank = -1, None, None  # limits of other machines that this one does not offer
-    _more_epochs = "raise tol, or scale X"
+    _accepts_sparse, _more_epochs = False, "raise tol, or scale X"
 
     def __init__(
         self, sigma="auto", nu="auto", *, n_neighbors=12, n_samples_per_edge=7, min_cluster_size=0.04,
@@ -178,7 +178,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         choice = choose_gram(kernel, data.X, self.cache_size, needs_few_rows=True, regime=self._regime)
         problem = enclosing_ball(choice.gram, data.weights, nu)
         rule = GapRule(settings.tol, eager=True, regime=self._regime)
-        run = Run(problem, GreedyAdatron(), rule, max_iter=DEFAULT_MAX_ITER)
+        run = Run(problem, GreedyAdatron(), rule, max_iter=check_max_iter(-1))
         reason = f"sigma={sigma:.4g}, nu={nu:.4g}; {choice.reason}"
         return ClusterPlan(
             kernel, data, choice.gram, [run], reason, sigma=sigma, nu=nu, settings=settings, path=path

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adatron.estimators.multiclass import Layout
+from adatron.estimators.classifier import Layout
 
 __all__ = [
     "check_axes",

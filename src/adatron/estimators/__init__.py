@@ -7,18 +7,10 @@
 True
 """
 
-from adatron.estimators.ensemble import EnsembleSVC
+from adatron.estimators.ensemble import EnsembleSVC, ParzenClassifier
 from adatron.estimators.kernel_perceptron import KernelPerceptron
 from adatron.estimators.one_class_svm import OneClassSVM
-from adatron.estimators.parzen import ParzenClassifier
 from adatron.estimators.svc import SVC
 from adatron.estimators.svr import SVR
 
-__all__ = [
-    "SVC",
-    "SVR",
-    "EnsembleSVC",
-    "KernelPerceptron",
-    "OneClassSVM",
-    "ParzenClassifier",
-]
+__all__ = ["SVC", "SVR", "EnsembleSVC", "KernelPerceptron", "OneClassSVM", "ParzenClassifier"]

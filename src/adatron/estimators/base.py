@@ -1,51 +1,68 @@
-"""What every kernel estimator shares: how a fit runs, ends, is interrupted and predicts."""
-
-from __future__ import annotations
+"""What every kernel estimator shares: how a fit is planned, runs, ends, is interrupted and stored."""
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
-from adatron.estimators.callback_bridge import FitTasks
-from adatron.estimators.expansion import Expansion, dense_coef
-from adatron.estimators.multiclass import Layout
-from adatron.estimators.parameters import closest_name
-from adatron.estimators.training_set import TrainingSet
+from adatron.estimators.parameters import closest_name, is_precomputed
+from adatron.estimators.training_set import TrainingSet, linear_weights
 from adatron.gram import REGIME
-from adatron.kernels import Kernel, Precomputed
+from adatron.kernels import Kernel, Precomputed, squared_norms
 from adatron.numerics.threads import one_blas_thread
 from adatron.training import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Status, rounds
 
-__all__ = [
-    "DEFAULT_MAX_ITER",
-    "FitPlan",
-    "KernelMachine",
-    "forget_fit",
-    "summary_attributes",
-    "unfitted_on_error",
-]
-
-DEFAULT_MAX_ITER = 100_000
 _FITTED_IN_PRIVATE = (
-    "_advice",
-    "_alphas",
-    "_bound",
-    "_kernel",
-    "_landmark_coef",
-    "_landmarks",
-    "_layout",
-    "_precision",
-    "_probabilities",
-    "_stages",
+    *("_advice", "_alphas", "_bound", "_kernel", "_landmark_coef", "_landmarks", "_layout", "_precision"),
+    *("_probabilities", "_stages"),
 )
+_SHOWN = {n * 10**k for n in (1, 2, 5) for k in range(7)}  # epochs that `verbose` prints
+
+
+class FitTasks:
+    """scikit-learn's callbacks on our rounds.
+
+    A fit is one task; each round (an epoch of every live problem) is a task below it. A callback that returns
+    True at the end of a round stops the fit. Our own callbacks may have two more methods: `on_fit_prepared`
+    gets the fit (``saved()``, ``restore(saved)``) before its first round, `on_fit_interrupted` after Ctrl-C.
+    """
+
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, max_rounds: int | None) -> None:
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        self._estimator, self._data = estimator, {"X": X, "y": y, "metadata": metadata}
+        self._task = estimator._init_callback_context(max_subtasks=max_rounds)
+        self._task.call_on_fit_task_begin(estimator=estimator, **self._data)
+        self.callbacks = getattr(estimator, "_skl_callbacks", None) or []
+
+    def prepared(self, fit: Any) -> None:
+        for callback in self.callbacks:
+            if hasattr(callback, "on_fit_prepared"):
+                callback.on_fit_prepared(self._estimator, fit, **self._data)
+
+    def interrupted(self) -> None:
+        for callback in self.callbacks:
+            if hasattr(callback, "on_fit_interrupted"):
+                callback.on_fit_interrupted(self._estimator)
+
+    def round_ended(self, attributes: Callable[[], dict[str, Any]]) -> bool:
+        """Tell the callbacks; whether one of them wants the fit to stop."""
+        if not self.callbacks:
+            return False
+        task = self._task.subcontext(task_name="epoch")
+        task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        return self.ended(attributes, task)
+
+    def ended(self, attributes: Callable[[], dict[str, Any]], task: Any = None) -> bool:
+        known = {"estimator": self._estimator, "reconstruction_attributes": attributes}
+        return (task or self._task).call_on_fit_task_end(**known, **self._data)
 
 
 @dataclass
@@ -57,18 +74,18 @@ class FitPlan:
     gram: Any  # a Gram; None where nothing is trained
     runs: list[Run]
     reason: str = ""  # why the kernel matrix is held as it is
-    layout: Layout = field(default_factory=lambda: Layout(2, "ovr"))
+    layout: Any = None  # how problems map to classes, where there are any
     constant: float = 0.0  # added to the kernel for training, in the place of a bias
     time_limit: float | None = None
     n_threads: int = 1
     began: float = field(default_factory=monotonic)
     support: tuple[np.ndarray, Any] | None = None  # places and rows of support vectors, once fetched
 
-    @property
-    def wants_one_blas_thread(self) -> bool:
-        """Whether several BLAS threads would mostly wait for one another, or for our own."""
+    def blas_threads(self) -> AbstractContextManager:
+        """The context to train in; beside own threads, or for few rows, several of BLAS would mostly wait."""
         own_threads = any(run.problem.gram.has_own_threads for run in self.runs)
-        return own_threads or all(run.problem.m <= run.rule.one_blas_thread_up_to for run in self.runs)
+        few_rows = all(run.problem.m <= run.rule.one_blas_thread_up_to for run in self.runs)
+        return one_blas_thread() if own_threads or few_rows else nullcontext()
 
     def rounds(self, *, watched: bool = True) -> Iterator[list[EpochRecord]]:
         """One epoch of every run after the other; where nobody is watching, a run may take several."""
@@ -80,6 +97,9 @@ class FitPlan:
     def end(self, status: Status) -> None:
         for run in self.runs:
             run.end(status)
+
+    def solutions(self) -> list[DualSolution]:
+        return [solution for run in self.runs for solution in run.snapshot()]
 
     def saved(self) -> dict[str, Any]:
         """All that `restore` needs, as plain values and arrays."""
@@ -95,34 +115,96 @@ class FitPlan:
         for run, own in zip(self.runs, saved["runs"], strict=True):
             run.restore(own)
 
-    def solutions(self) -> list[DualSolution]:
-        return [solution for run in self.runs for solution in run.snapshot()]
+    def expansion(
+        self, support: np.ndarray, coefficients: np.ndarray, dual_coef: np.ndarray, intercept: np.ndarray
+    ) -> dict[str, Any]:
+        """Fitted attributes of the expansion whose rows have `coefficients`, a column for each problem."""
+        data, gram, kernel = self.data, self.gram, self.kernel
+        if self.support is None or not np.array_equal(self.support[0], support):
+            # none of them from a cluster where decisions come from landmarks: there may be millions
+            is_elsewhere = gram is not None and gram.is_elsewhere and len(gram.projection)
+            rows = data.X if data.origin is None else data.given
+            taken = support[:0] if is_elsewhere else support
+            vectors = np.empty((0, 0)) if isinstance(kernel, Precomputed) else rows[taken]
+            if vectors.dtype.kind != "O":  # objects of a kernel function stay as they are
+                vectors = vectors.astype(np.float64, copy=False)
+            with np.errstate(over="ignore", invalid="ignore"):
+                is_finite = kernel.product_form is None or np.isfinite(squared_norms(vectors)).all()
+            if not is_finite:  # it was when training began
+                what = "X was changed while the fit was under way, perhaps by another thread"
+                raise ValueError(f"{what}; pass a copy of it")
+            self.support = support, vectors
+        vectors = self.support[1]
+        attributes = {
+            "shape_fit_": data.shape,
+            "support_": data.rows[support].astype(np.int32),
+            "support_vectors_": vectors,
+            "dual_coef_": coef_beside(vectors, dual_coef),
+            "intercept_": intercept + self.constant * coefficients.sum(axis=0),
+            "_kernel": kernel,
+            "_landmark_coef": None,
+            "_precision": np.float32 if any(r.problem.gram.is_single for r in self.runs) else np.float64,
+        }
+        if data.origin is not None:
+            moved = linear_weights(vectors, coefficients[support]) @ data.origin
+            attributes["intercept_"] = intercept - moved
+        if gram is not None and len(gram.projection):
+            expanded = gram.projection @ gram.weights_of(coefficients)
+            attributes["_landmarks"], attributes["_landmark_coef"] = gram.landmark_rows, expanded
+            attributes["intercept_"] = intercept + self.constant * expanded.sum(axis=0)
+            attributes["kernel_error_"] = gram.trace_error
+        return attributes
+
+
+def coef_beside(vectors: Any, dual_coef: np.ndarray) -> Any:
+    """``dual_coef_`` as scikit-learn has it: sparse where the support vectors are."""
+    return sparse.csr_array(dual_coef) if sparse.issparse(vectors) else dual_coef
 
 
 class KernelMachine(CallbackSupportMixin, BaseEstimator):
-    """Base of the estimators; a subclass gives ``_plan`` and ``_attributes``."""
+    """Base of all estimators."""
 
+    _plan: Any  # (X, y, sample_weight) → FitPlan: checks parameters and data, and sets up the runs
+    _attributes: Any  # (plan, solutions) → what a fit stores in the estimator
+    _accepts_sparse = True
     _more_epochs = "raise max_iter or tol, or scale X"  # what to do when the epochs ran out
     _regime = REGIME
 
-    def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
-        raise NotImplementedError
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on `X`, and classes or targets `y`.
 
-    def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
-        raise NotImplementedError
+        `X` is read during the whole fit; do not change it meanwhile.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"`` the square kernel matrix.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight multiplies C; a row of weight 2 counts as the row twice.
+
+        Returns
+        -------
+        Self
+        """
+        self._fit(X, y, sample_weight)
+        return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         with unfitted_on_error(self):
-            plan = self._prepared(X, y, sample_weight)
+            # Ctrl-C before the first epoch: nothing to keep yet. One BLAS thread: γ, and with it every bit of
+            # the model, must not depend on how many threads other fits leave.
+            with unfitted_on_error(self, BaseException), one_blas_thread():
+                plan = self._plan(X, y, sample_weight)
             limit = None if self.max_iter == -1 else plan.runs[0].max_iter
             tasks = FitTasks(self, X, y, sample_weight, limit)
-            say = _narrator(self.verbose)
-            say(plan.reason)
+            self._report(plan.reason)
             tasks.prepared(plan)
             try:
-                with one_blas_thread() if plan.wants_one_blas_thread else nullcontext():
-                    for records in plan.rounds(watched=tasks.have_callbacks or bool(self.verbose)):
-                        say(records)
+                with plan.blas_threads():
+                    for records in plan.rounds(watched=bool(tasks.callbacks or self.verbose)):
+                        self._report(records)
                         if tasks.round_ended(lambda: self._attributes(plan, plan.solutions())):
                             plan.end(Status.STOPPED)
             except KeyboardInterrupt:
@@ -133,60 +215,43 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             self._store(plan)
             self._after_fit(plan)
             tasks.ended(lambda: self._attributes(plan, plan.solutions()))
-            say(f"{self.status_}: relative duality gap {self.duality_gap_:.3g}")
-            _warn_unless_converged(self)
-
-    def _after_fit(self, plan: FitPlan) -> None:
-        """What a subclass adds to a fitted model."""
+            self._report(f"{self.status_}: relative duality gap {self.duality_gap_:.3g}")
+            warn_unless_converged(self)
 
     def _iter_fit(self, X: Any, y: Any, sample_weight: Any) -> Iterator[EpochRecord]:
         with unfitted_on_error(self):
-            plan = self._prepared(X, y, sample_weight)
+            with unfitted_on_error(self, BaseException), one_blas_thread():
+                plan = self._plan(X, y, sample_weight)
             for records in plan.rounds():
                 self._store(plan)
                 yield from records
             self._store(plan)
-            _warn_unless_converged(self)
+            warn_unless_converged(self, stacklevel=3)
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
-        # Ctrl-C before the first epoch: nothing to keep yet. One BLAS thread: γ, and with it every bit of
-        # the model, must not depend on how many threads other fits leave.
-        with unfitted_on_error(self, BaseException), one_blas_thread():
-            return self._plan(X, y, sample_weight)
+    def _report(self, news: Any) -> None:
+        """Print what happens when `verbose`: the kind of matrix, epochs 1, 2, 5, 10, 20, …, the end."""
+        if self.verbose and isinstance(news, str):
+            print(f"[adatron] {news}")
+        elif self.verbose and news and news[0].epoch in _SHOWN:
+            worst = max(news, key=lambda record: record.violation)
+            print(
+                f"[adatron] epoch {worst.epoch}: {len(news)} problem(s), objective {worst.objective:.6g}, "
+                f"margin {worst.margin:.6g}, violation {worst.violation:.3g}"
+            )
+
+    def _after_fit(self, plan: FitPlan) -> None:
+        """What a subclass adds to a fitted model."""
 
     def _store(self, plan: FitPlan) -> None:
-        attributes = self._attributes(plan, plan.solutions())
-        for name in _fitted_names(self):
-            if name not in attributes and name not in ("n_features_in_", "feature_names_in_"):
-                del self.__dict__[name]  # of an earlier fit
+        solutions = plan.solutions()
+        attributes = self._attributes(plan, solutions)
+        if getattr(self, "warm_start", False):  # the multipliers of each run, to begin the next fit with
+            parts = [slice(run.first, run.first + run.problem.n_columns) for run in plan.runs]
+            attributes["_alphas"] = [np.column_stack([s.alpha for s in solutions[part]]) for part in parts]
+        forget_fit(self, except_for={*attributes, "n_features_in_", "feature_names_in_"})
         self.__dict__.update(attributes)
 
-    def _expansion(self) -> Expansion:
-        """The outputs of the fitted model: on the landmarks of a low-rank kernel, else on support vectors."""
-        if self._landmark_coef is not None:
-            vectors, coefficients = self._landmarks, self._landmark_coef
-        else:
-            vectors = self.support_ if isinstance(self._kernel, Precomputed) else self.support_vectors_
-            coefficients = self._coefficients()
-        return Expansion(vectors, coefficients, self.intercept_, self._kernel, self._precision)
-
-    def _coefficients(self) -> np.ndarray:
-        """Coefficients of the support vectors, a column for each problem."""
-        return dense_coef(self).T
-
-    def set_params(self, **params: Any) -> KernelMachine:
-        """Set parameters; an unknown name is an error that suggests the nearest one.
-
-        Parameters
-        ----------
-        **params
-            Parameters of the estimator by name; ``part__name`` for those of a part of it.
-
-        Returns
-        -------
-        KernelMachine
-            The estimator itself.
-        """
+    def set_params(self, **params: Any) -> Self:  # an unknown name is an error that suggests the nearest one
         names = list(self.get_params(deep=False))
         for name in params:
             if name.split("__")[0] not in names:
@@ -196,15 +261,17 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                 )
         return super().set_params(**params)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accepts_sparse
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        return tags
+
 
 def summary_attributes(solutions: list[DualSolution]) -> dict[str, Any]:
     """The attributes that say how a fit went."""
     worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap))
-    history: dict[str, list] = {name: [] for name in ("problem", *HISTORY_FIELDS)}
-    for number, solution in enumerate(solutions):
-        history["problem"] += [number] * len(solution.trace)
-        for name, values in zip(HISTORY_FIELDS, zip(*solution.trace, strict=True), strict=False):
-            history[name] += values
+    rows = [(number, *row) for number, solution in enumerate(solutions) for row in solution.trace]
     return {
         "n_iter_": np.array([s.n_iter for s in solutions], dtype=np.int32),
         "duality_gap_": float(max(s.gap for s in solutions)),
@@ -213,7 +280,7 @@ def summary_attributes(solutions: list[DualSolution]) -> dict[str, Any]:
         "finished_exactly_": all(s.finished_exactly for s in solutions),
         "fit_status_": 0 if worst.status is Status.CONVERGED else 1,
         "bias_interval_": np.array([s.bias_interval for s in solutions]),
-        "history_": history,
+        "history_": {name: [row[k] for row in rows] for k, name in enumerate(("problem", *HISTORY_FIELDS))},
         "_advice": worst.advice,
     }
 
@@ -228,54 +295,29 @@ def unfitted_on_error(estimator: Any, errors: type[BaseException] = Exception) -
         raise
 
 
-def forget_fit(estimator: Any) -> None:
+def forget_fit(estimator: Any, except_for: Any = ()) -> None:
     """Remove what an earlier fit has set."""
-    for name in _fitted_names(estimator):
-        del estimator.__dict__[name]
+    for name in list(vars(estimator)):
+        is_fitted = (name.endswith("_") and not name.startswith("_")) or name in _FITTED_IN_PRIVATE
+        if is_fitted and name not in except_for:
+            del estimator.__dict__[name]
 
 
-def _fitted_names(estimator: Any) -> list[str]:
-    """Attributes that a fit has set."""
-    names = vars(estimator)
-    return [n for n in names if (n.endswith("_") and not n.startswith("_")) or n in _FITTED_IN_PRIVATE]
-
-
-def _warn_unless_converged(estimator: Any) -> None:
-    if estimator.converged_ or estimator.status_ is Status.STOPPED:
+def warn_unless_converged(estimator: Any, stacklevel: int = 5) -> None:
+    """Say why a fit ended early and what to do; the stack leads to the caller of `fit`."""
+    name, status = type(estimator).__name__, estimator.status_
+    if estimator.converged_ or status is Status.STOPPED:
         return
-    advice = {
+    advice = estimator._advice or {
         Status.MAX_ITER: estimator._more_epochs,
         Status.TIME_LIMIT: "raise time_limit",
         Status.DIVERGED: "lower learning_rate, or use solver='adatron'",
         Status.INDEFINITE_KERNEL: "use a positive semi-definite kernel such as 'rbf'",
         Status.PRECISION_LIMIT: "raise tol, or scale X",
-    }[estimator.status_]
-    name, sentence, advice = type(estimator).__name__, estimator.status_.sentence, estimator._advice or advice
-    if estimator.status_ is Status.INDEFINITE_KERNEL:
-        message = f"{name} has no certificate: {sentence}; {advice}."
-    else:
-        tol = f" (tol={estimator.tol:g})" if hasattr(estimator, "tol") else ""
-        reached = f"It reached a relative duality gap of {estimator.duality_gap_:.3g}{tol}"
-        message = f"{name} did not converge: {sentence}. {reached}; {advice}."
-    warnings.warn(
-        message,
-        ConvergenceWarning,
-        stacklevel=5,
-    )
-
-
-def _narrator(verbose: Any) -> Callable[[Any], None]:
-    """Print what happens when `verbose`: the operator, epochs 1, 2, 5, 10, 20, …, the end."""
-    shown = {n * 10**k for n in (1, 2, 5) for k in range(7)}
-
-    def say(news: Any) -> None:
-        if isinstance(news, str):
-            print(f"[adatron] {news}")
-        elif news and news[0].epoch in shown:
-            worst = max(news, key=lambda record: record.violation)
-            print(
-                f"[adatron] epoch {worst.epoch}: {len(news)} problem(s), objective {worst.objective:.6g}, "
-                f"margin {worst.margin:.6g}, violation {worst.violation:.3g}"
-            )
-
-    return say if verbose else lambda news: None
+    }.get(status)
+    tol = f" (tol={estimator.tol:g})" if hasattr(estimator, "tol") else ""
+    reached = f"It reached a relative duality gap of {estimator.duality_gap_:.3g}{tol}"
+    message = f"{name} did not converge: {status.sentence}. {reached}; {advice}."
+    if status is Status.INDEFINITE_KERNEL:
+        message = f"{name} has no certificate: {status.sentence}; {advice}."
+    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)

@@ -1,41 +1,163 @@
-"""Classifiers whose decisions are kernel expansions, and the fitted attributes that all expansions have."""
+"""Classifiers whose decisions are kernel expansions, and how their problems map to classes.
 
-from __future__ import annotations
+Two classes are one problem whose positive side is ``classes_[1]``. One-vs-one takes every pair
+i < j with class i positive; one-vs-rest takes every class against the others. Crammer & Singer's
+one problem has the outputs of one-vs-rest, one per class; of two classes, it gives their difference.
+"""
 
-from typing import Any
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.estimators.base import FitPlan, KernelMachine
+from adatron.estimators.base import FitPlan
 from adatron.estimators.dask import lazy_on_dask
-from adatron.estimators.expansion import Expansion, coef_beside, dense_coef, linear_weights
+from adatron.estimators.expansion import Expansion, ExpansionMachine, dense_coef
 from adatron.estimators.inputs import check_predict_X
-from adatron.estimators.kernel_choice import is_precomputed
-from adatron.kernels import Kernel, Linear, Precomputed, squared_norms
+from adatron.kernels import Linear, Precomputed
 
-__all__ = ["ExpansionClassifier", "expansion_attributes", "landmark_attributes", "support_attributes"]
+_MOST_PROBLEMS = 100_000
+_MANY_CLASSES = 500  # beyond which at least two rows of each are asked for
 
 
-class ExpansionClassifier(ClassifierMixin, KernelMachine):
+@dataclass(frozen=True)
+class Layout:
+    """How the problems of a fit map to classes."""
+
+    n_classes: int
+    strategy: str  # "ovo", "ovr" or "crammer_singer"
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        return list(combinations(range(self.n_classes), 2))
+
+    @property
+    def is_binary(self) -> bool:
+        return self.n_classes == 2
+
+    @property
+    def is_pairwise(self) -> bool:
+        return self.strategy == "ovo" and not self.is_binary
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether one problem decides for all classes together."""
+        return self.strategy == "crammer_singer"
+
+    def check_size(self, n_rows: int) -> Self:
+        """Refuse more classes than anyone can train."""
+        problems = len(self.pairs) if self.is_pairwise else self.n_classes
+        is_no_class = self.n_classes > _MANY_CLASSES and 2 * self.n_classes > n_rows
+        if problems > _MOST_PROBLEMS or is_no_class:
+            raise ValueError(
+                f"y has {self.n_classes} classes for {n_rows} rows, which is {problems} problems to train; "
+                "check that y holds classes and not a continuous target, or use multi_class='ovr'"
+            )
+        return self
+
+    def signs(self, codes: np.ndarray) -> np.ndarray:
+        """Labels ±1 of problems on all rows, one column each (two classes, or one-vs-rest)."""
+        if self.is_binary:
+            return np.where(codes == 1, 1.0, -1.0)[:, None]
+        return np.where(codes[:, None] == np.arange(self.n_classes), 1.0, -1.0)
+
+    def pair_rows(self, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Rows and labels ±1 of every pair of classes."""
+        result = []
+        for i, j in self.pairs:
+            rows = np.flatnonzero((codes == i) | (codes == j))
+            result.append((rows, np.where(codes[rows] == i, 1.0, -1.0)))
+        return result
+
+    def copies_of_the_matrix(self, codes: np.ndarray) -> float:
+        """How much larger than one kernel matrix all that is held becomes: each pair has its own block."""
+        if not self.is_pairwise:
+            return 1.0
+        counts = np.bincount(codes).astype(float)
+        return 1.0 + sum((counts[i] + counts[j]) ** 2 for i, j in self.pairs) / len(codes) ** 2
+
+    def coefficients(self, codes: np.ndarray, alphas: list[np.ndarray]) -> np.ndarray:
+        """``y∘α`` of every row and problem, from the multipliers of each problem."""
+        if self.is_direct:
+            return self.of_classes(alphas[0])
+        if not self.is_pairwise:
+            return self.signs(codes) * np.column_stack(alphas)
+        coefficients = np.zeros((len(codes), len(alphas)))
+        for problem, (rows, signs) in enumerate(self.pair_rows(codes)):
+            coefficients[rows, problem] = signs * alphas[problem]
+        return coefficients
+
+    def of_classes(self, coefficients: np.ndarray) -> np.ndarray:
+        """Coefficients (m, n_classes) of direct training as those of decisions."""
+        return coefficients[:, [1]] - coefficients[:, [0]] if self.is_binary else coefficients
+
+    def to_dual_coef(self, coefficients: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """``dual_coef_`` from the coefficients (n_SV, n_problems) of support vectors of classes `codes`."""
+        if not self.is_pairwise:
+            return np.ascontiguousarray(coefficients.T)
+        dual_coef = np.zeros((self.n_classes - 1, len(codes)))
+        for problem, (i, j) in enumerate(self.pairs):
+            dual_coef[j - 1, codes == i] = coefficients[codes == i, problem]
+            dual_coef[i, codes == j] = coefficients[codes == j, problem]
+        return dual_coef
+
+    def to_coefficients(self, dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:
+        """The inverse of `to_dual_coef`."""
+        if not self.is_pairwise:
+            return dual_coef.T
+        codes = np.repeat(np.arange(self.n_classes), n_support)
+        coefficients = np.zeros((len(codes), len(self.pairs)))
+        for problem, (i, j) in enumerate(self.pairs):
+            coefficients[codes == i, problem] = dual_coef[j - 1, codes == i]
+            coefficients[codes == j, problem] = dual_coef[i, codes == j]
+        return coefficients
+
+    def vote(self, decisions: np.ndarray) -> np.ndarray:
+        """Index of the winning class from the decisions of all problems."""
+        if self.is_binary:
+            return (decisions[:, 0] > 0.0).astype(int)
+        votes = self._by_class(decisions > 0.0, decisions <= 0.0) if self.is_pairwise else decisions
+        return votes.argmax(axis=1)
+
+    def one_per_class(self, decisions: np.ndarray) -> np.ndarray:
+        """Decisions (n, n_classes): votes, with the summed confidences as tie-breaker.
+
+        A decision of exactly 0 counts for the first class of the pair here and for the second one in
+        `vote`, as in scikit-learn."""
+        if not self.is_pairwise:
+            return decisions
+        confidence = self._by_class(decisions, -decisions)
+        votes = self._by_class(decisions >= 0.0, decisions < 0.0)
+        return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
+
+    def _by_class(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Sums (n, n_classes) of what each problem gives to the first and the second class of its pair."""
+        sums = np.zeros((len(first), self.n_classes))
+        for problem, (i, j) in enumerate(self.pairs):
+            sums[:, i] += first[:, problem]
+            sums[:, j] += second[:, problem]
+        return sums
+
+
+class ExpansionClassifier(ClassifierMixin, ExpansionMachine):
     """Base of the classifiers: decisions and predictions from ``dual_coef_`` and ``intercept_``."""
 
     def _decisions(self, X: Any) -> np.ndarray:
-        """Decision values of all problems, shape (n, n_problems)."""
         check_is_fitted(self)
-        X = check_predict_X(self, X)
-        is_on_landmarks = self._landmark_coef is not None
-        if not self._layout.is_pairwise or is_on_landmarks or isinstance(self._kernel, Linear):
-            return self._expansion()(X)
+        layout, is_linear = self._layout, isinstance(self._kernel, Linear)
+        if not layout.is_pairwise or self._landmark_coef is not None or is_linear:
+            return super()._decisions(X)
         # every support vector has its kernel value evaluated once, for all pairs of its class
         vectors = self.support_ if isinstance(self._kernel, Precomputed) else self.support_vectors_
-        classes = np.concatenate([[0], np.cumsum(self.n_support_)])
         of_pairs = Expansion(vectors, dense_coef(self).T, 0.0, self._kernel, self._precision)
-        return self._layout.of_pairs(of_pairs.by_groups(X, classes)) + self.intercept_
-
-    def _coefficients(self) -> np.ndarray:
-        return self._layout.to_coefficients(dense_coef(self), self.n_support_)
+        parts = of_pairs.by_groups(
+            check_predict_X(self, X), np.concatenate([[0], np.cumsum(self.n_support_)])
+        )
+        sums = [parts[:, i, j - 1] + parts[:, j, i] for i, j in layout.pairs]  # by class, row of dual_coef_
+        return np.stack(sums, axis=1) + self.intercept_
 
     @lazy_on_dask
     def decision_function(self, X: Any) -> np.ndarray:
@@ -56,133 +178,29 @@ class ExpansionClassifier(ClassifierMixin, KernelMachine):
     def _shaped(self, decisions: np.ndarray) -> np.ndarray:
         if self._layout.is_binary:
             return decisions[:, 0]
-        if getattr(self, "decision_function_shape", "ovr") == "ovo":
-            return decisions
-        return self._layout.one_per_class(decisions)
+        by_pairs = getattr(self, "decision_function_shape", "ovr") == "ovo"
+        return decisions if by_pairs else self._layout.one_per_class(decisions)
 
-    @lazy_on_dask
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each row of `X`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        decisions = self._decisions(X)
+    def _predicted(self, decisions: np.ndarray) -> np.ndarray:
+        if getattr(self, "break_ties", False) and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         return self.classes_[self._winners(decisions)]
 
     def _winners(self, decisions: np.ndarray) -> np.ndarray:
         """Index of the predicted class of each row."""
+        if getattr(self, "break_ties", False) and not self._layout.is_binary:
+            return self._layout.one_per_class(decisions).argmax(axis=1)
         return self._layout.vote(decisions)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        return tags
 
-
-def expansion_attributes(
-    plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray, constant: float = 0.0
-) -> dict[str, Any]:
-    """Fitted attributes from the coefficients ``y∘α`` of every row and problem.
-
-    A `constant` that was added to the kernel for training goes into the intercept.
-    """
-    data, layout, codes = plan.data, plan.layout, plan.data.codes
+def classifier_attributes(plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray) -> dict[str, Any]:
+    """Fitted attributes from the coefficients ``y∘α`` of every row and problem."""
+    layout, codes = plan.layout, plan.data.codes
     support = np.flatnonzero(np.any(coefficients != 0.0, axis=1))
     support = support[np.argsort(codes[support], kind="stable")]
-    attributes = support_attributes(plan, support, coefficients, intercept, constant)
     dual_coef = layout.to_dual_coef(coefficients[support], codes[support])
-    return attributes | {
-        "classes_": data.classes,
-        "n_support_": np.bincount(codes[support], minlength=len(data.classes)).astype(np.int32),
-        "dual_coef_": coef_beside(attributes["support_vectors_"], dual_coef),
+    return plan.expansion(support, coefficients, dual_coef, intercept) | {
+        "classes_": plan.data.classes,
+        "n_support_": np.bincount(codes[support], minlength=layout.n_classes).astype(np.int32),
         "_layout": layout,
     }
-
-
-def landmark_attributes(
-    plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray, constant: float = 0.0
-) -> dict[str, Any]:
-    """Like `expansion_attributes`, with the landmarks of a low-rank kernel as support vectors.
-
-    For many rows, nearly all of which would be support vectors otherwise.
-    """
-    data, gram = plan.data, plan.gram
-    expanded = gram.projection @ gram.weights_of(coefficients)
-    codes = data.codes[gram.landmarks]
-    order = np.argsort(codes, kind="stable")
-    places = gram.landmarks[order]
-    vectors = _in_double(data.X[places])
-    return {
-        "classes_": data.classes,
-        "shape_fit_": data.shape,
-        "n_support_": np.bincount(codes, minlength=len(data.classes)).astype(np.int32),
-        "support_": data.rows[places].astype(np.int32),
-        "support_vectors_": vectors,
-        "dual_coef_": coef_beside(vectors, np.ascontiguousarray(expanded[order].T)),
-        "intercept_": intercept + constant * expanded.sum(axis=0),
-        "kernel_error_": gram.trace_error,
-        "_kernel": plan.kernel,
-        "_layout": plan.layout,
-        "_landmark_coef": None,
-        "_precision": np.float32,
-    }
-
-
-def _in_double(X: Any) -> Any:
-    """Rows as every model has them, dense or sparse; objects of a kernel function stay as they are."""
-    return X if X.dtype.kind == "O" else X.astype(np.float64, copy=False)
-
-
-def support_attributes(
-    plan: FitPlan, support: np.ndarray, coefficients: np.ndarray, intercept: np.ndarray, constant: float = 0.0
-) -> dict[str, Any]:
-    """What expansions have in common, with classes or without: their vectors, intercepts and kernel."""
-    data, gram = plan.data, plan.gram
-    precomputed = isinstance(plan.kernel, Precomputed)
-    attributes = {
-        "shape_fit_": data.shape,
-        "support_": data.rows[support].astype(np.int32),
-        "support_vectors_": np.empty((0, 0)) if precomputed else _support_vectors(plan, support),
-        "intercept_": intercept + constant * coefficients.sum(axis=0),
-        "_kernel": plan.kernel,
-        "_landmark_coef": None,
-        "_precision": np.float32 if any(run.problem.gram.is_single for run in plan.runs) else np.float64,
-    }
-    if data.origin is not None:
-        weights = linear_weights(data.given[support], coefficients[support])
-        attributes["intercept_"] = intercept - weights @ data.origin
-    if gram is not None and len(gram.projection):
-        expanded = gram.projection @ gram.weights_of(coefficients)
-        attributes["_landmarks"], attributes["_landmark_coef"] = gram.landmark_rows, expanded
-        attributes["intercept_"] = intercept + constant * expanded.sum(axis=0)
-        attributes["kernel_error_"] = gram.trace_error
-    return attributes
-
-
-def _support_vectors(plan: FitPlan, support: np.ndarray) -> Any:
-    """Rows of X, which an ensemble and its last SVM share."""
-    known = plan.support
-    if known is None or not np.array_equal(known[0], support):
-        # none of them from a cluster where decisions come from landmarks: there may be millions
-        is_elsewhere = plan.gram is not None and plan.gram.is_elsewhere and len(plan.gram.projection)
-        known = support, _in_double(plan.data.unmoved[support[:0] if is_elsewhere else support])
-        _check_unchanged(known[1], plan.kernel)
-        plan.support = known
-    return known[1]
-
-
-def _check_unchanged(vectors: Any, kernel: Kernel) -> None:
-    """Rows whose products were finite when training began are so still."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if kernel.product_form is None or np.isfinite(squared_norms(vectors)).all():
-            return
-    raise ValueError(
-        "X was changed while the fit was under way, perhaps by another thread; pass a copy of it"
-    )

@@ -1,30 +1,17 @@
 """`KernelPerceptron`: Rosenblatt's perceptron for any kernel."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan, summary_attributes
-from adatron.estimators.classifier import ExpansionClassifier, expansion_attributes
-from adatron.estimators.kernel_choice import inspect_gram, kernel_from, probe_callable
-from adatron.estimators.multiclass import Layout
-from adatron.estimators.parameters import (
-    as_random_state,
-    check_common_parameters,
-    check_flag,
-    check_max_iter,
-    count_threads,
-)
+from adatron.estimators.classifier import ExpansionClassifier, Layout, classifier_attributes
+from adatron.estimators.parameters import check_common_parameters, check_max_iter, kernel_from, kernel_matrix
 from adatron.estimators.training_set import classification_set
-from adatron.gram import choose_gram
 from adatron.problems import classification
 from adatron.solvers import Perceptron
 from adatron.training import DualSolution, OwnRule, Run
-
-__all__ = ["KernelPerceptron"]
 
 
 class KernelPerceptron(ExpansionClassifier):
@@ -37,22 +24,16 @@ class KernelPerceptron(ExpansionClassifier):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}, Kernel or callable, \
-default="rbf"
-    degree : int, default=3
+    kernel, degree : as in `SVC`, default="rbf", 3
     gamma : {"scale", "auto", "mean"} or float, default="scale"
     coef0 : float, default=0.0
     averaged : bool, default=False
         Predict with the mean of all hypotheses met on the way, which is steadier on noisy data.
     fit_intercept : bool, default=True
-    rank : int or float, default=None
-        Low-rank kernel, as in `SVC`.
+    rank : as in `SVC`, default=None
     max_iter : int, default=1000
         Epochs at most.
-    time_limit : float, default=None
-    cache_size : float or "auto", default="auto"
-    random_state : int, RandomState instance or None, default=None
-        Draws the landmarks of `rank`.
+    time_limit, cache_size, random_state : as in `SVC`, default=None, "auto", None
     n_jobs : int, default=None
         Accepted; classes are trained together, one-vs-rest.
     verbose : bool or int, default=False
@@ -63,18 +44,15 @@ default="rbf"
         As in `SVC`; without averaging the multipliers are numbers of mistakes.
     mistakes_ : ndarray
         Mistakes made in each class problem, over all epochs.
-    n_iter_, status_, converged_, history_ : see `SVC`
+    n_iter_, status_, converged_, history_ : as in `SVC`
     duality_gap_ : float
         Relative gap of the expansion as a hard-margin SVM: how far its margin is from the largest.
 
     References
     ----------
-    CISC 889 Bioinformatics (Spring 2004), lecture 17, *Support Vector Machines I*.
-
-    F. Rosenblatt, *The Perceptron: A Probabilistic Model for Information Storage and Organization in the
-    Brain*, Psychological Review 65, 1958.
-
-    A. B. J. Novikoff, *On convergence proofs on perceptrons*, 1962.
+    CISC 889 Bioinformatics (Spring 2004), lecture 17, *Support Vector Machines I*. F. Rosenblatt, *The
+    Perceptron: A Probabilistic Model for Information Storage and Organization in the Brain*, Psychological
+    Review 65, 1958. A. B. J. Novikoff, *On convergence proofs on perceptrons*, 1962.
 
     Examples
     --------
@@ -89,72 +67,42 @@ default="rbf"
     _more_epochs = "the classes may overlap, then more epochs never help: use averaged=True, or SVC"
 
     def __init__(
-        self,
-        kernel="rbf",
-        *,
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        averaged=False,
-        fit_intercept=True,
-        rank=None,
-        max_iter=1000,
-        time_limit=None,
-        cache_size="auto",
-        random_state=None,
-        n_jobs=None,
+        self, kernel="rbf", *, degree=3, gamma="scale", coef0=0.0, averaged=False, fit_intercept=True,
+        rank=None, max_iter=1000, time_limit=None, cache_size="auto", random_state=None, n_jobs=None,
         verbose=False,
-    ):
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.averaged = averaged
-        self.fit_intercept = fit_intercept
-        self.rank = rank
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.cache_size = cache_size
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    ):  # fmt: skip
+        self.kernel, self.degree, self.gamma, self.coef0 = kernel, degree, gamma, coef0
+        self.averaged, self.fit_intercept, self.rank, self.max_iter = averaged, fit_intercept, rank, max_iter
+        self.time_limit, self.cache_size, self.random_state = time_limit, cache_size, random_state
+        self.n_jobs, self.verbose = n_jobs, verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> KernelPerceptron:
+    def fit(self, X: Any, y: Any) -> Self:
         """Train on `X` and labels `y`.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        X, y : as in `SVC.fit`
 
         Returns
         -------
-        KernelPerceptron
+        Self
         """
         self._fit(X, y, None)
         return self
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         check_common_parameters(self)
-        for name in ("averaged", "fit_intercept"):
-            check_flag(name, getattr(self, name))
         max_iter = check_max_iter(self.max_iter, 1000)
         data = classification_set(self, X, y, sample_weight)
-        kernel = kernel_from(self, data.X, data.weights)
-        probe_callable(kernel, data.X)
-        layout = Layout(len(data.classes), "ovr")
-        layout.check_size(len(data.codes))
-        state = as_random_state(self.random_state)
-        choice = choose_gram(kernel, data.X, self.cache_size, self.rank, state, regime=self._regime)
-        indefinite = inspect_gram(choice.gram, kernel)
-        upper = np.full(len(data.codes), np.inf)
-        problem = classification(choice.gram, layout.signs(data.codes), upper, bias=bool(self.fit_intercept))
+        layout = Layout(len(data.classes), "ovr").check_size(data.m)
+        kernel = kernel_from(self, data.X, data.sample_weight)
+        choice, indefinite = kernel_matrix(self, kernel, data.X)
+        signs, upper = layout.signs(data.codes), np.full(data.m, np.inf)
+        problem = classification(choice.gram, signs, upper, bias=bool(self.fit_intercept))
         rule = OwnRule(indefinite=indefinite, regime=self._regime)
-        return FitPlan(
-            kernel, data, choice.gram, [Run(problem, Perceptron(), rule, max_iter=max_iter)],
-            choice.reason, layout, time_limit=self.time_limit, n_threads=count_threads(self.n_jobs),
-        )  # fmt: skip
+        run = Run(problem, Perceptron(), rule, max_iter=max_iter)
+        return FitPlan(kernel, data, choice.gram, [run], choice.reason, layout, time_limit=self.time_limit)
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         run: Any = plan.runs[0]
@@ -163,6 +111,6 @@ default="rbf"
         alpha = np.column_stack([model[0] for model in models])
         bias = np.concatenate([model[1] for model in models])
         signs = plan.layout.signs(plan.data.codes)
-        attributes = expansion_attributes(plan, signs * alpha, bias) | summary_attributes(solutions)
+        attributes = classifier_attributes(plan, signs * alpha, bias) | summary_attributes(solutions)
         attributes["mistakes_"] = np.array([int(state.mistakes[0]) for state in states])
         return attributes

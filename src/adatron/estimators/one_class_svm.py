@@ -1,8 +1,7 @@
 """`OneClassSVM`: the support of a distribution, a drop-in for `sklearn.svm.OneClassSVM`."""
 
-from __future__ import annotations
-
-from typing import Any
+from functools import partialmethod
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -10,19 +9,17 @@ from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan
 from adatron.estimators.dask import lazy_on_dask
-from adatron.estimators.machine import SingleExpansion
+from adatron.estimators.machine import SupportVectorMachine
 from adatron.estimators.parameters import check_number
 from adatron.estimators.training_set import TrainingSet, weighted_set
 from adatron.gram import Gram
-from adatron.problems import DualProblem, one_class
+from adatron.problems import one_class
 from adatron.training import DualSolution
-
-__all__ = ["OneClassSVM"]
 
 _ON_SURFACE = 1e-9  # scores below this part of the offset: rounding must not decide on which side they are
 
 
-class OneClassSVM(OutlierMixin, SingleExpansion):
+class OneClassSVM(OutlierMixin, SupportVectorMachine):
     """Novelty detection with a certificate.
 
     Changing ``from sklearn.svm import OneClassSVM`` to ``from adatron import OneClassSVM`` works:
@@ -33,36 +30,14 @@ class OneClassSVM(OutlierMixin, SingleExpansion):
     nu : float, default=0.5
         Above 0, at most 1: at most this part of the weight lies outside, at least this part belongs to
         support vectors.
-    kernel : {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}, Kernel or callable, \
-default="rbf"
-    degree : int, default=3
-    gamma : {"scale", "auto"} or float, default="scale"
-        "scale" is ``1 / (n_features * variance of X)``, the variance weighted like the rows.
-    coef0 : float, default=0.0
+    kernel, degree, gamma, coef0 : as in `SVC`, default="rbf", 3, "scale", 0.0
     tol : float, default=1e-3
         Relative duality gap of the result; the fit aims at a tenth of it.
-    shrinking : bool, default=True
-        Accepted for compatibility.
-    cache_size : float or "auto", default="auto"
-        Memory for kernel values in MB; "auto" is half of what is free, at most 3 GB.
-    verbose : bool or int, default=False
-    max_iter : int, default=-1
-        Epochs at most; -1 is 100,000. With "multiplicative" and no `time_limit`, -1 also ends a
-        fit that would need more at the rate it has reached after 3,000.
+    shrinking, cache_size, verbose, max_iter : as in `SVC`, default=True, "auto", False, -1
     solver : {"auto", "adatron", "adatron-secant", "multiplicative"} or Solver, default="auto"
-        As for `SVC`. "m3", "munk" and "rho" cannot keep the sum of the multipliers.
-    learning_rate : "auto" or float, default="auto"
-        The rate η of "adatron" or "multiplicative".
-    rank : int or float, default=None
-        Train on a low-rank approximation of the kernel, as for `SVC`.
-    time_limit : float, default=None
-        Seconds after which the fit ends with the best it has.
-    warm_start : bool, default=False
-        Start from the multipliers of the previous fit, if that had as many rows.
-    random_state : int, RandomState instance or None, default=None
-        Used for the landmarks of `rank`.
-    n_jobs : int, default=None
-        Accepted for symmetry with `SVC`.
+        As in `SVC`; "m3", "munk" and "rho" cannot keep the sum of the multipliers.
+    learning_rate, rank, time_limit, warm_start : as in `SVC`, default="auto", None, None, False
+    random_state, n_jobs : as in `SVR`, default=None, None
 
     Attributes
     ----------
@@ -70,12 +45,8 @@ default="rbf"
         Coefficients lie between 0 and the weight of their row, and sum to ``nu`` times the total weight.
     offset_ : ndarray of shape (1,)
         ``decision_function(X) = score_samples(X) - offset_``.
-    n_iter_ : int
-    coef_ : ndarray
-        Weights of the features, for a linear kernel.
-    fit_status_ : int
-        0 if the fit converged.
-    shape_fit_ : tuple
+    coef_, n_iter_, shape_fit_, status_, converged_, fit_status_, finished_exactly_ : as in `SVC`
+    kernel_error_, bias_interval_ : as in `SVR`
     duality_gap_ : float
         Relative duality gap, recomputed apart from the solver. Where the optimum all but vanishes (the origin
         lies within the hull of the points in feature space, as it easily does with linear and polynomial
@@ -83,17 +54,8 @@ default="rbf"
         by that value.
     plain_gap_ : float
         The gap relative to the objectives as they are; larger than `duality_gap_` only in that case.
-    status_ : Status
-        Why the fit ended; ``status_.sentence`` says it in words.
-    converged_ : bool
-    kernel_error_ : float
-        Relative trace error of the approximated kernel matrix, with `rank`.
-    finished_exactly_ : bool
-    bias_interval_ : ndarray of shape (1, 2)
-        All biases that are equally good; `intercept_` is the middle.
     history_ : dict of lists
-        ``problem, epoch, seconds, objective, margin, bias, violation`` of every epoch kept, for
-        multipliers that sum to 1.
+        As in `SVC`, for multipliers that sum to 1.
 
     References
     ----------
@@ -110,64 +72,32 @@ default="rbf"
     [1, -1]
     """
 
-    _accepts_dask = True
-
+    _training_set = partialmethod(weighted_set, has_targets=False)
     _aim = 0.1  # which rows are inliers turns on the fourth digit, and a tenth of tol costs a round or two
 
     def __init__(
-        self,
-        nu=0.5,
-        kernel="rbf",
-        *,
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        shrinking=True,
-        cache_size="auto",
-        verbose=False,
-        max_iter=-1,
-        solver="auto",
-        learning_rate="auto",
-        rank=None,
-        time_limit=None,
-        warm_start=False,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.nu = nu
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.rank = rank
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        self, nu=0.5, kernel="rbf", *, degree=3, gamma="scale", coef0=0.0, tol=1e-3, shrinking=True,
+        cache_size="auto", verbose=False, max_iter=-1, solver="auto", learning_rate="auto", rank=None,
+        time_limit=None, warm_start=False, random_state=None, n_jobs=None,
+    ):  # fmt: skip
+        self.nu, self.kernel, self.degree, self.gamma, self.coef0 = nu, kernel, degree, gamma, coef0
+        self.tol, self.shrinking, self.cache_size, self.verbose = tol, shrinking, cache_size, verbose
+        self.max_iter, self.solver, self.learning_rate, self.rank = max_iter, solver, learning_rate, rank
+        self.time_limit, self.warm_start = time_limit, warm_start
+        self.random_state, self.n_jobs = random_state, n_jobs
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OneClassSVM:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on `X` (n_samples, n_features), or a square kernel matrix.
 
         Parameters
         ----------
-        X : array-like or sparse matrix
-        y : optional
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight 2 counts as the row twice.
+        X : as in `SVC.fit`
+        y, sample_weight : ignored, and as in `SVC.fit`, optional
 
         Returns
         -------
-        OneClassSVM
+        Self
         """
         self._fit(X, None, sample_weight)
         return self
@@ -184,8 +114,11 @@ default="rbf"
         -------
         ndarray of shape (n_samples,)
         """
-        scores = self._outputs(X)
-        return np.where(np.abs(scores) <= _ON_SURFACE * np.abs(self.offset_), 0.0, scores)
+        return self._scores(self._decisions(X))
+
+    def _scores(self, decisions: np.ndarray) -> np.ndarray:
+        is_on_surface = np.abs(decisions[:, 0]) <= _ON_SURFACE * np.abs(self.offset_)
+        return np.where(is_on_surface, 0.0, decisions[:, 0])
 
     @lazy_on_dask
     def score_samples(self, X: Any) -> np.ndarray:
@@ -201,31 +134,17 @@ default="rbf"
         """
         return self.decision_function(X) + self.offset_
 
-    @lazy_on_dask
-    def predict(self, X: Any) -> np.ndarray:
-        """1 for each row of `X` that lies within or on the surface, −1 for one outside.
+    def _predicted(self, decisions: np.ndarray) -> np.ndarray:
+        return np.where(self._scores(decisions) >= 0.0, 1, -1)
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return np.where(self.decision_function(X) >= 0.0, 1, -1)
-
-    def _check_parameters(self) -> dict[str, Any]:
+    def _check_parameters(self) -> None:
         allowed = "a number above 0 and at most 1"
         if check_number("nu", self.nu, allowed=allowed) > 1.0:
             raise ValueError(f"nu must be {allowed}, got {self.nu!r}")
-        return self._checked_settings()
+        super()._check_parameters()
 
-    def _training_set(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
-        return weighted_set(self, X, y, sample_weight, has_targets=False)
-
-    def _problem(self, gram: Gram, data: TrainingSet) -> DualProblem:
-        return one_class(gram, data.weights, float(self.nu))
+    def _problems(self, gram: Gram, data: TrainingSet, layout: Any) -> list[Any]:
+        return [one_class(gram, data.weights, float(self.nu))]
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         weights = plan.data.weights

@@ -1,86 +1,59 @@
-"""Checks of constructor parameters: every error names the parameter, its value and what is allowed.
-
-A solver is checked against the problem that it is to serve.
-"""
-
-from __future__ import annotations
+"""From constructor parameters to checked values, and to the solver, kernel and matrix that they ask for."""
 
 import os
+import warnings
 from dataclasses import fields
 from difflib import get_close_matches
-from math import isfinite
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 
-from adatron.problems import DualProblem
+from adatron.exceptions import KernelError, KernelWarning
+from adatron.gram import Choice, Gram, by_rows, choose_gram, weighted_sum
+from adatron.kernels import (
+    KERNELS,
+    CallableKernel,
+    Kernel,
+    Precomputed,
+    has_negative_curvature,
+    is_indefinite,
+    squared_norms,
+)
 from adatron.solvers import SOLVERS, KernelAdatron
 
-__all__ = [
-    "as_random_state",
-    "check_choice",
-    "check_common_parameters",
-    "check_finite_number",
-    "check_flag",
-    "check_integer",
-    "check_max_iter",
-    "check_number",
-    "check_solver_can_serve",
-    "closest_name",
-    "count_threads",
-    "solver_from",
-]
+_FLAGS = ("shrinking", "fit_intercept", "warm_start", "probability", "break_ties", "averaged")
+_ROUNDING = 64 * np.finfo(float).eps  # a spread below this part of the mean is rounding
 
-# What a solver may need, the test of it, and the way out when it fails.
-_REQUIREMENTS = {
-    "classification": (
-        lambda problem: not problem.equality and bool((problem.p == 1.0).all()),
-        "is for classification only; use solver='auto', 'adatron' or 'multiplicative'",
-    ),
-    "free sum": (
-        lambda problem: not problem.equality,
-        "cannot keep the sum of the multipliers; use solver='auto', 'adatron' or 'multiplicative'",
-    ),
-    "no bias": (
-        lambda problem: not problem.has_bias,
-        "fits no bias; set fit_intercept=False, or use solver='adatron' or 'multiplicative'",
-    ),
-    "its own estimator": (
-        lambda problem: False,
-        "has an estimator of its own, KernelPerceptron; use that",
-    ),
-    "hard margin": (
-        lambda problem: bool(np.isinf(problem.upper).all()),
-        "knows hard margins only; set C=float('inf'), or use solver='adatron', 'multiplicative' or 'm3'",
-    ),
-    "nonnegative": (
-        lambda problem: problem.gram.is_nonnegative(),
-        "needs K >= 0, but this kernel has negative values; use solver='m3', which splits K+ and K-",
-    ),
-    "entries": (
-        lambda problem: problem.gram.has_entries,
+_REQUIREMENTS = {  # what a solver may need, the test of it, and the way out when it fails
+    "classification": (lambda problem: not problem.equality and bool((problem.p == 1.0).all()),
+        "is for classification only; use solver='auto', 'adatron' or 'multiplicative'"),
+    "free sum": (lambda problem: not problem.equality,
+        "cannot keep the sum of the multipliers; use solver='auto', 'adatron' or 'multiplicative'"),
+    "no bias": (lambda problem: not problem.has_bias,
+        "fits no bias; set fit_intercept=False, or use solver='adatron' or 'multiplicative'"),
+    "its own estimator": (lambda problem: False,
+        "has an estimator of its own, KernelPerceptron; use that"),
+    "hard margin": (lambda problem: bool(np.isinf(problem.upper).all()),
+        "knows hard margins only; set C=float('inf'), or use solver='adatron', 'multiplicative' or 'm3'"),
+    "nonnegative": (lambda problem: problem.gram.is_nonnegative(),
+        "needs K >= 0, but this kernel has negative values; use solver='m3', which splits K+ and K-"),
+    "entries": (lambda problem: problem.gram.has_entries,
         "splits the entries of the kernel matrix, which does not survive a low-rank factor; set rank=None, "
-        "or use solver='adatron', 'multiplicative' or 'rho'",
-    ),
-}
+        "or use solver='adatron', 'multiplicative' or 'rho'"),
+}  # fmt: skip
 
 
 def check_number(
-    name: str, value: Any, *, allow_inf: bool = False, allowed: str = "a finite number > 0"
+    name: str, value: Any, *, above: float = 0, allow_inf: bool = False, allowed: str = "a finite number > 0"
 ) -> float:
-    """A positive number."""
+    """A number above a limit."""
     is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if not is_number or not value > 0.0 or (np.isinf(value) and not allow_inf):
+    if not is_number or not value > above or (np.isinf(value) and not allow_inf):
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
-    return float(value)
-
-
-def check_finite_number(name: str, value: Any) -> float:
-    """A number of any sign."""
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not isfinite(value):
-        raise ValueError(f"{name} must be a finite number, got {value!r}")
     return float(value)
 
 
@@ -98,13 +71,19 @@ def check_choice(name: str, value: Any, choices: list[str]) -> str:
     return value
 
 
+def closest_name(value: Any, names: list[str]) -> str:
+    """``"; did you mean …?"`` when a name comes close."""
+    found = get_close_matches(str(value), names, n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
 def check_flag(name: str, value: Any) -> None:
     """True or False."""
     if not isinstance(value, bool | np.bool_) and value not in (0, 1):
         raise ValueError(f"{name} must be a bool, got {value!r}")
 
 
-def check_max_iter(value: Any, default: int) -> int:
+def check_max_iter(value: Any, default: int = 100_000) -> int:
     """Epochs at most; -1 is the default."""
     if isinstance(value, Integral) and value == -1:
         return default
@@ -112,23 +91,22 @@ def check_max_iter(value: Any, default: int) -> int:
 
 
 def check_common_parameters(estimator: Any) -> None:
-    """Parameters that all kernel estimators share."""
+    """Parameters that kernel estimators share, as far as this one has them."""
     if estimator.time_limit is not None:
         check_number("time_limit", estimator.time_limit, allowed="None or a finite number > 0")
     if not isinstance(estimator.cache_size, str) or estimator.cache_size != "auto":
         check_number("cache_size", estimator.cache_size, allowed="'auto' or a number of MB > 0")
     if not isinstance(estimator.verbose, bool | np.bool_ | Integral):
         raise ValueError(f"verbose must be a bool or an integer, got {estimator.verbose!r}")
-    check_rank(estimator.rank)
-    as_random_state(estimator.random_state)
-
-
-def check_rank(rank: Any) -> None:
-    """None, a number of landmarks, or a trace error."""
+    rank = estimator.rank
     is_number = isinstance(rank, int | float | np.number) and not isinstance(rank, bool)
-    if rank is None or (is_number and (0.0 < rank < 1.0 or (rank >= 1 and rank == int(rank)))):
-        return
-    raise ValueError(f"rank must be None, an integer >= 1 or a number between 0 and 1, got {rank!r}")
+    is_rank = is_number and (0.0 < rank < 1.0 or (rank >= 1 and rank == int(rank)))
+    if rank is not None and not is_rank:
+        raise ValueError(f"rank must be None, an integer >= 1 or a number between 0 and 1, got {rank!r}")
+    as_random_state(estimator.random_state)
+    count_threads(getattr(estimator, "n_jobs", None))
+    for name in _FLAGS:
+        check_flag(name, getattr(estimator, name, False))
 
 
 def as_random_state(random_state: Any) -> np.random.RandomState:
@@ -141,50 +119,172 @@ def as_random_state(random_state: Any) -> np.random.RandomState:
         raise ValueError(f"random_state must be None, an integer or a generator: {error}") from error
 
 
-def closest_name(value: Any, names: list[str]) -> str:
-    """``"; did you mean …?"`` when a name comes close."""
-    found = get_close_matches(str(value), names, n=1)
-    return f"; did you mean {found[0]!r}?" if found else ""
-
-
 def count_threads(n_jobs: Any) -> int:
     """Number of threads for `n_jobs` as scikit-learn means it, at most one per core."""
-    cores = os.cpu_count() or 1
     if n_jobs is None:
         return 1
     if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}")
-    wanted = int(n_jobs)
+    wanted, cores = int(n_jobs), os.cpu_count() or 1
     return min(cores, wanted) if wanted > 0 else max(1, cores + 1 + wanted)
 
 
-def solver_from(solver: Any, learning_rate: Any) -> Any:
-    """The solver that `solver` names, or is, with its rate."""
-    automatic = isinstance(learning_rate, str) and learning_rate == "auto"
+def solver_from(solver: Any, rate: Any, problem: Any = None) -> Any:
+    """The solver that `solver` names, or is, with its learning rate; a problem has to be one it can serve."""
+    automatic = isinstance(rate, str) and rate == "auto"
     if not automatic:
-        check_number("learning_rate", learning_rate, allowed="'auto' or a finite number > 0")
+        check_number("learning_rate", rate, allowed="'auto' or a finite number > 0")
     if not isinstance(solver, str | type) and hasattr(solver, "epoch"):
+        found = solver
         if not automatic:
             raise ValueError(
-                f"learning_rate={learning_rate!r} belongs to a solver given by name; "
+                f"learning_rate={rate!r} belongs to a solver given by name; "
                 f"set it in the solver object {solver!r}, or name the solver"
             )
-        return solver
-    kind: Any = SOLVERS[check_choice("solver", solver, list(SOLVERS))]
-    if solver == "auto" and not automatic:
-        kind = KernelAdatron  # the fast path takes exact steps; a rate asks for sweeps
-    if any(field.name == "learning_rate" for field in fields(kind)):
-        return kind(learning_rate=learning_rate)
-    if not automatic:
-        raise ValueError(
-            f"solver={solver!r} has no rate, got learning_rate={learning_rate!r}; leave it 'auto'"
-        )
-    return kind(eps=1e-13) if solver == "rho" else kind()
-
-
-def check_solver_can_serve(name: Any, solver: Any, problem: DualProblem) -> None:
-    """Raise when a solver cannot serve the problem, saying which can."""
-    for need in sorted(solver.needs):
+    else:
+        kind: Any = SOLVERS[check_choice("solver", solver, list(SOLVERS))]
+        if solver == "auto" and not automatic:
+            kind = KernelAdatron  # the fast path takes exact steps; a rate asks for sweeps
+        has_rate = any(field.name == "learning_rate" for field in fields(kind))
+        if not has_rate and not automatic:
+            raise ValueError(f"solver={solver!r} has no rate, got learning_rate={rate!r}; leave it 'auto'")
+        found = kind(learning_rate=rate) if has_rate else kind(eps=1e-13) if solver == "rho" else kind()
+    for need in sorted(found.needs) if problem is not None else ():
         holds, way_out = _REQUIREMENTS[need]
         if not holds(problem):
-            raise ValueError(f"solver={name!r} {way_out}")
+            raise ValueError(f"solver={solver!r} {way_out}")
+    return found
+
+
+def is_precomputed(kernel: Any) -> bool:
+    """Whether the data are kernel values already."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
+def kernel_from(estimator: Any, X: Any, weights: np.ndarray) -> Kernel:
+    """The kernel that the parameters describe for weighted rows; warns of a function that is no kernel."""
+    kernel = estimator.kernel
+    if callable(kernel) and not isinstance(kernel, Kernel):
+        kernel = CallableKernel(kernel)
+    if isinstance(kernel, CallableKernel) and X.shape[0] > 1:
+        first, again = kernel(X[:2], X[:2]), kernel(X[:2], X[:2])
+        scale = 1e-10 * max(float(np.abs(first).max()), 1e-300)
+        if np.abs(first - again).max() > scale:
+            _warn(f"kernel function {kernel.name!r} is not deterministic: two calls differ", 8)
+        elif np.abs(first - first.T).max() > scale:
+            _warn(f"kernel function {kernel.name!r} is not symmetric: k(x, z) differs from k(z, x)", 8)
+    if isinstance(kernel, Kernel):
+        return kernel
+    kind: Any = KERNELS[check_choice("kernel", kernel, list(KERNELS))]
+    values: dict[str, Any] = {
+        "gamma": lambda: _gamma(estimator.gamma, X, weights),
+        "coef0": lambda: check_number("coef0", estimator.coef0, above=-np.inf, allowed="a finite number"),
+        "degree": lambda: check_integer("degree", estimator.degree, at_least=1, allowed="an integer >= 1"),
+    }
+    return kind(**{field.name: values[field.name]() for field in fields(kind)})
+
+
+def _gamma(gamma: Any, X: Any, weights: np.ndarray) -> float:
+    """``1/(d v)`` for "scale", v the variance of all entries, which a row of weight 2 counts in twice.
+
+    "mean" is ``1/β``, β the mean squared distance of the rows to their mean (Tsang & Kwok 2007).
+    """
+    if not isinstance(gamma, str):
+        return check_number("gamma", gamma, allowed="'scale', 'auto', 'mean' or a finite number > 0")
+    check_choice("gamma", gamma, ["scale", "auto", "mean"])
+    d = X.shape[1]
+    if gamma == "auto":
+        return 1.0 / d
+    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # a power of two rounds nothing
+    with np.errstate(over="ignore", invalid="ignore"):
+        if gamma == "mean":
+            centre = weighted_sum(weights, X) / weights.sum()
+            size = float(centre @ centre)
+            spread = _weighted_mean(weights, by_rows(_less_the_centre, X, centre)) + size
+            varies = spread > _ROUNDING * size
+        else:
+            mean = _weighted_mean(weights, by_rows(_row_totals, X)) / d
+            variance = _weighted_mean(weights, by_rows(_squared_deviations, X, mean)) / d
+            spread, varies = d * variance, np.sqrt(variance) > _ROUNDING * abs(mean)
+    if not np.isfinite(spread):
+        raise KernelError("the variance of X overflows float64; scale X (e.g. with StandardScaler)")
+    if varies and spread > np.finfo(float).tiny:
+        return 1.0 / spread
+    _warn(f"X has zero variance, so gamma={gamma!r} is taken as 1.0")
+    return 1.0
+
+
+def _weighted_mean(weights: np.ndarray, values: np.ndarray) -> float:
+    """Precise enough for a row of weight 2 and the row twice to give the same bits."""
+    return float(np.sum(weights * values.astype(np.longdouble)) / weights.sum())
+
+
+def _less_the_centre(X: Any, centre: np.ndarray) -> np.ndarray:
+    """``|x|² − 2⟨x, centre⟩`` of every row."""
+    X = X.astype(np.float64, copy=False)
+    # not by BLAS, whose sums depend on the place of a row
+    products = np.ravel(X @ centre) if sparse.issparse(X) else np.einsum("ij,j->i", X, centre)
+    return squared_norms(X) - 2.0 * products
+
+
+def _row_totals(X: Any) -> np.ndarray:
+    return np.ravel(X.sum(axis=1, dtype=np.float64))
+
+
+def _squared_deviations(X: Any, mean: float) -> np.ndarray:
+    """``Σ_j (x_ij − mean)²`` of every row."""
+    if not sparse.issparse(X):
+        return np.square(X.astype(np.float64, copy=False) - mean).sum(axis=1)
+    stored = X.copy()
+    stored.data = np.square(X.data - mean)
+    return np.ravel(stored.sum(axis=1)) + (X.shape[1] - np.diff(X.indptr)) * np.square(mean)
+
+
+def kernel_matrix(
+    estimator: Any, kernel: Kernel, X: Any, needs_few_rows: bool = False, copies: float = 1.0, **options: Any
+) -> tuple[Choice, bool]:
+    """How the kernel matrix is held (options of `choose_gram`), and whether the kernel is indefinite."""
+    state = None if estimator.rank is None else as_random_state(estimator.random_state)
+    settings = {"cache_size": estimator.cache_size, "rank": estimator.rank, "regime": estimator._regime}
+    choose = partial(choose_gram, kernel, X, random_state=state, **settings, **options)
+    choice = choose(needs_few_rows=needs_few_rows, copies=copies)
+    indefinite = inspect_gram(choice.gram, kernel)
+    if indefinite and needs_few_rows and choice.gram.evaluates_rows:  # all its rows will be swept
+        choice = choose()
+    return choice, indefinite
+
+
+def inspect_gram(gram: Gram, kernel: Kernel) -> bool:
+    """Refuse a vanishing kernel, warn of a suspicious one; whether it is indefinite."""
+    m, psd = gram.m, kernel.traits.psd
+    # rows spread over all, of which a few tell most kernels from degenerate ones
+    few, rows = (np.unique(np.linspace(0, m - 1, min(m, size)).astype(int)) for size in (50, 500))
+    if m > len(rows) and psd and not _suspicion(gram.block(few, few)):
+        return False
+    diagonal, sample = gram.diagonal(), gram.block(rows, rows)
+    if isinstance(kernel, CallableKernel) and diagonal.min() < 0.0:
+        raise KernelError(f"kernel function {kernel.name!r} gives negative values k(x, x) = {diagonal.min()}")
+    if not np.any(diagonal) and not np.any(sample):
+        raise KernelError("the kernel is numerically zero for all rows of X; scale X")
+    if suspicion := _suspicion(sample):
+        _warn(suspicion)
+    if psd or is_indefinite(sample):
+        return not psd
+    return gram.is_whole and m > len(rows) and has_negative_curvature(gram.matmul, m)
+
+
+def _suspicion(sample: np.ndarray) -> str:
+    """What is wrong with a degenerate kernel; two rows do not tell."""
+    last, size = len(sample) - 1, float(np.abs(sample).max())
+    if last < 2:
+        return ""
+    off_diagonal = sample.ravel()[1:].reshape(last, last + 2)[:, :-1]  # a view
+    if max(float(off_diagonal.max()), -float(off_diagonal.min())) <= 1e-12 * size:
+        return "the kernel matrix is numerically the identity: no two points are similar; decrease gamma"
+    if np.ptp(sample) <= 1e-12 * size:
+        return "the kernel matrix is numerically constant: all points look alike; increase gamma or scale X"
+    return ""
+
+
+def _warn(message: str, stacklevel: int = 9) -> None:  # up to the caller of `SVC.fit`
+    warnings.warn(message, KernelWarning, stacklevel)

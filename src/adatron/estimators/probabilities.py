@@ -25,9 +25,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan
+from adatron.estimators.classifier import Layout
 from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.folds import stratified_folds
-from adatron.estimators.multiclass import Layout
 from adatron.gram import expand
 from adatron.kernels import Precomputed
 from adatron.problems import DualProblem

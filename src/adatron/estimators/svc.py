@@ -1,40 +1,26 @@
-"""`SVC`: support vector classification, a drop-in for `sklearn.svm.SVC`."""
-
-from __future__ import annotations
+"""`SVC`: support vector classification, a drop-in for `sklearn.svm.SVC`; hard margins that cannot exist."""
 
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan, summary_attributes
-from adatron.estimators.classifier import ExpansionClassifier, expansion_attributes
-from adatron.estimators.dask import lazy_on_dask
+from adatron.estimators.classifier import ExpansionClassifier, Layout, classifier_attributes
 from adatron.estimators.machine import SupportVectorMachine, bounds_from
-from adatron.estimators.multiclass import Layout, check_direct_request, direct_gram
-from adatron.estimators.parameters import (
-    as_random_state,
-    check_choice,
-    check_flag,
-    check_number,
-    count_threads,
-)
+from adatron.estimators.parameters import as_random_state, check_choice, check_number, is_precomputed
 from adatron.estimators.probabilities import (
     CalibratedMixin,
     ClassProbabilities,
     PairProbabilities,
     held_out_decisions,
 )
-from adatron.estimators.separability import check_coincident, not_separable
 from adatron.estimators.training_set import TrainingSet, classification_set
-from adatron.gram import Choice, Gram
-from adatron.kernels import Kernel, Precomputed
-from adatron.numerics.threads import usable_threads
+from adatron.exceptions import InfeasibleError
+from adatron.gram import Gram, row_keys
 from adatron.problems import classification
-from adatron.solvers import CrammerSinger, crammer_singer
-from adatron.training import DualSolution, Run, Status
+from adatron.solvers import crammer_singer
+from adatron.training import DualSolution, Status
 
-_MANY_PROBLEMS = 6  # from which training two at a time is worth the threads
 _FOLDS = 5  # from whose held-out decision values probabilities are calibrated
 
 
@@ -107,17 +93,15 @@ default="auto"
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_, n_iter_ : ndarray
+    classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_, n_iter_, shape_fit_ : ndarray
     coef_, class_weight_ : ndarray
         Weights of the features, for a linear kernel; weights of the classes.
-    fit_status_, shape_fit_ : int, tuple
-        `fit_status_` is 0 if the fit converged.
     duality_gap_ : float
         Relative duality gap, the worst over all problems, recomputed apart from the solver; an estimate where
         float32 kernel values of more than 5,000 rows are used (`tol` of 1e-4 or more). It says nothing
         for a kernel that is not positive semi-definite (``status_`` is then "indefinite_kernel").
-    status_, converged_ : Status, bool
-        Why the fit ended; ``status_.sentence`` says it in words.
+    status_, converged_, fit_status_ : Status, bool, int
+        Why the fit ended; ``status_.sentence`` says it in words. `fit_status_` is 0 if it converged.
     kernel_error_ : float
         Relative trace error of the approximated kernel, with `rank`.
     finished_exactly_ : bool
@@ -129,22 +113,11 @@ default="auto"
 
     References
     ----------
-    C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998.
-
-    N. Cristianini, C. Campbell, J. Shawe-Taylor, *A Multiplicative Updating Algorithm for Training Support
-    Vector Machines*, ESANN 1999.
-
-    V. K. Potluru et al., *Multiplicative Updates for Non-negative Kernel SVM*, 2009.
-
-    I. W. Tsang, J. T. Kwok, *Ensembles of Partially Trained SVMs with Multiplicative Updates*, IJCAI 2007.
-
-    K. Crammer, Y. Singer, *On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines*,
-    JMLR 2, 2001.
-
+    C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998
+    ("adatron"). N. Cristianini, C. Campbell, J. Shawe-Taylor, ESANN 1999 ("multiplicative"). V. K. Potluru
+    et al., 2009 ("m3", "munk"). I. W. Tsang, J. T. Kwok, IJCAI 2007 ("rho"). K. Crammer, Y. Singer, 2001.
     J. C. Platt, *Probabilistic Outputs for Support Vector Machines*, MIT Press 1999 (``probability=True``).
-
-    S. Fine, K. Scheinberg, *Efficient SVM Training Using Low-Rank Kernel Representations*, JMLR 2, 2001
-    (the Cholesky factor of `rank`).
+    S. Fine, K. Scheinberg, *Efficient SVM Training Using Low-Rank Kernel Representations*, JMLR 2, 2001.
 
     Examples
     --------
@@ -156,195 +129,115 @@ default="auto"
     (True, True)
     """
 
-    _accepts_dask = True
+    _training_set = classification_set
 
     def __init__(
-        self,
-        C=1.0,
-        kernel="rbf",
-        *,
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability=False,
-        tol=1e-3,
-        cache_size="auto",
-        class_weight=None,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
-        fit_intercept=True,
-        solver="auto",
-        learning_rate="auto",
-        multi_class="ovo",
-        rank=None,
-        time_limit=None,
-        warm_start=False,
-        n_jobs=None,
-    ):
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.multi_class = multi_class
-        self.rank = rank
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
+        self, C=1.0, kernel="rbf", *, degree=3, gamma="scale", coef0=0.0, shrinking=True, probability=False,
+        tol=1e-3, cache_size="auto", class_weight=None, verbose=False, max_iter=-1,
+        decision_function_shape="ovr", break_ties=False, random_state=None, fit_intercept=True, solver="auto",
+        learning_rate="auto", multi_class="ovo", rank=None, time_limit=None, warm_start=False, n_jobs=None,
+    ):  # fmt: skip
+        self.C, self.kernel, self.degree, self.gamma, self.coef0 = C, kernel, degree, gamma, coef0
+        self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size
+        self.class_weight, self.verbose, self.max_iter = class_weight, verbose, max_iter
+        self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
+        self.random_state, self.fit_intercept, self.solver = random_state, fit_intercept, solver
+        self.learning_rate, self.multi_class, self.rank = learning_rate, multi_class, rank
+        self.time_limit, self.warm_start, self.n_jobs = time_limit, warm_start, n_jobs
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
-        """Train on `X` (n_samples, n_features), or a square kernel matrix, and labels `y`.
-
-        `X` is read during the whole fit; do not change it meanwhile.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            A weight multiplies C; a row of weight 2 counts as the row twice.
-
-        Returns
-        -------
-        SVC
-        """
-        self._fit(X, y, sample_weight)
-        return self
-
-    def _training_set(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
-        return classification_set(self, X, y, sample_weight)
-
-    def _plan_for(self, data: TrainingSet, settings: dict[str, Any]) -> FitPlan:
-        layout = Layout(len(data.classes), self.multi_class)
-        layout.check_size(len(data.codes))
-        copies = layout.copies_of_the_matrix(data.codes)
-        if self._may_be_moved and not layout.is_direct:
-            data = data.centred_if_far()
-        kernel, choice, indefinite = self._kernel_matrix(data.X, data.sample_weight, copies)
-        problems = self._problems(choice.gram, layout, data)
-        if np.isinf(problems[0].upper).any() and not isinstance(kernel, Precomputed):
-            check_coincident(data.X, data.codes, data.rows, data.classes)
-        runs = self._runs(problems, indefinite, settings)
-        return FitPlan(
-            kernel, data, choice.gram, runs, choice.reason, layout,
-            constant=float(layout.is_direct and self.fit_intercept),
-            time_limit=self.time_limit, n_threads=self._threads(len(problems)),
-        )  # fmt: skip
-
-    def _check_parameters(self) -> dict[str, Any]:
+    def _check_parameters(self) -> None:
         check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
         check_choice("multi_class", self.multi_class, ["ovo", "ovr", "crammer_singer"])
         check_choice("decision_function_shape", self.decision_function_shape, ["ovr", "ovo"])
-        for name in ("probability", "break_ties"):
-            check_flag(name, getattr(self, name))
-        settings = self._checked_settings()
-        if self._is_direct:
-            check_direct_request(self)
-        return settings
+        super()._check_parameters()
+        if self.multi_class == "crammer_singer":
+            for name, usual, reason in (
+                ("solver", "auto", "has its own solver"),
+                ("learning_rate", "auto", "has no rate"),
+                ("rank", None, "trains on the kernel itself"),
+                ("decision_function_shape", "ovr", "has no pairs of classes"),
+            ):
+                value = getattr(self, name)
+                if not isinstance(value, type(usual)) or value != usual:
+                    raise ValueError(
+                        f"multi_class='crammer_singer' {reason}, got {name}={value!r}; set {name}={usual!r}, "
+                        "or use multi_class='ovo' or 'ovr'"
+                    )
 
-    @property
-    def _is_direct(self) -> bool:
-        """Whether one coupled problem is trained for all classes, which has its own solver."""
-        return bool(self.multi_class == "crammer_singer")
-
-    def _gram_for(self, kernel: Kernel, X: Any, copies: float, needs_few_rows: bool) -> Choice:
-        if self._is_direct:
-            return direct_gram(kernel, X, self.fit_intercept, self.cache_size, self._regime)
-        return super()._gram_for(kernel, X, copies, needs_few_rows)
-
-    @property
-    def _needs_float64(self) -> bool:
-        return bool(np.isinf(self.C))
-
-    def _problems(self, gram: Gram, layout: Layout, data: TrainingSet) -> list[Any]:
-        upper = bounds_from(self.C, data.weights)
+    def _problems(self, gram: Gram, data: TrainingSet, layout: Layout) -> list[Any]:
+        upper, codes, bias = bounds_from(self.C, data.weights), data.codes, self.fit_intercept
+        problems: list[Any] = []
         if layout.is_direct:
-            return [crammer_singer(gram, data.codes, layout.n_classes, upper)]
-        if not layout.is_pairwise:
-            return [classification(gram, layout.signs(data.codes), upper, bias=self.fit_intercept)]
-        return [
-            classification(gram.restrict(rows), signs, upper[rows], bias=self.fit_intercept)
-            for rows, signs in layout.pair_rows(data.codes)
-        ]
-
-    def _runs(self, problems: list[Any], indefinite: bool, settings: dict[str, Any]) -> list[Run]:
-        if not self._is_direct:
-            return super()._runs(problems, indefinite, settings)
-        problem = problems[0]
-        start = self._warm_starts([(problem.m, problem.n_classes)])[0]
-        rule = self._rule(settings["tol"], indefinite)
-        return [Run(problem, CrammerSinger(), rule, max_iter=settings["max_iter"], alpha=start)]
-
-    def _threads(self, n_problems: int) -> int:
-        """Problems trained at the same time; as many as BLAS has threads unless `n_jobs` says otherwise."""
-        if self.n_jobs is None and self._is_greedy and n_problems >= _MANY_PROBLEMS:
-            return usable_threads()
-        return count_threads(self.n_jobs)
+            problems += [crammer_singer(gram, codes, layout.n_classes, upper)]
+        elif layout.is_pairwise:
+            for rows, signs in layout.pair_rows(codes):
+                problems += [classification(gram.restrict(rows), signs, upper[rows], bias=bias)]
+        else:
+            problems += [classification(gram, layout.signs(codes), upper, bias=bias)]
+        if np.isinf(problems[0].upper).any() and not is_precomputed(self.kernel):
+            check_coincident(data.X, codes, data.rows, data.classes)
+        return problems
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         layout, data = plan.layout, plan.data
         if any(solution.status is Status.NOT_SEPARABLE for solution in solutions):
-            raise not_separable(solutions, plan)
+            raise _not_separable(solutions, plan)
         coefficients = layout.coefficients(data.codes, [solution.alpha for solution in solutions])
         intercept = np.zeros(coefficients.shape[1]) + [solution.bias for solution in solutions]
-        attributes = expansion_attributes(plan, coefficients, intercept, plan.constant)
+        attributes = classifier_attributes(plan, coefficients, intercept) | summary_attributes(solutions)
         attributes["class_weight_"] = data.class_weight
         # what no entry of dual_coef_ exceeds; two classes trained directly subtract theirs
         subtracted = layout.is_direct and layout.is_binary
         attributes["_bound"] = (1 + subtracted) * float(self.C * data.weights.max())
-        attributes |= self._kept_for_warm_start(plan, solutions) | summary_attributes(solutions)
         if layout.is_direct:  # a bias that is shrunk is the only one that is best
             attributes["bias_interval_"] = np.repeat(attributes["intercept_"][:, None], 2, axis=1)
         else:  # rows may have been moved
             attributes["bias_interval_"] += (attributes["intercept_"] - intercept)[:, None]
         return attributes
 
-    @lazy_on_dask
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each row of `X`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        return super().predict(X)
-
-    def _winners(self, decisions: np.ndarray) -> np.ndarray:
-        if self.break_ties and not self._layout.is_binary:
-            return self._layout.one_per_class(decisions).argmax(axis=1)
-        return self._layout.vote(decisions)
-
     def _after_fit(self, plan: FitPlan) -> None:
         if len(self.support_) == 0 and self.converged_:
             raise ValueError(f"the fit has no support vectors: C is too small, or tol={self.tol!r} too loose")
-        if not self.probability:
-            return
-        data, layout, smallest = plan.data, plan.layout, int(np.bincount(plan.data.codes).min())
-        state = as_random_state(0 if self.random_state is None else self.random_state)
-        decisions = held_out_decisions(plan, plan.solutions(), max(2, min(_FOLDS, smallest)), state)
-        kind = PairProbabilities if layout.is_pairwise else ClassProbabilities
-        self._probabilities = kind.from_held_out(decisions, data.codes, data.weights)
+        if self.probability:
+            codes, smallest = plan.data.codes, int(np.bincount(plan.data.codes).min())
+            state = as_random_state(0 if self.random_state is None else self.random_state)
+            decisions = held_out_decisions(plan, plan.solutions(), max(2, min(_FOLDS, smallest)), state)
+            kind = PairProbabilities if plan.layout.is_pairwise else ClassProbabilities
+            self._probabilities = kind.from_held_out(decisions, codes, plan.data.weights)
+
+
+def check_coincident(X: Any, codes: np.ndarray, rows: np.ndarray, classes: np.ndarray) -> None:
+    """Refuse equal rows of different classes: no kernel separates them."""
+    labels = classes.tolist()
+    seen: dict[bytes, int] = {}
+    for i, key in enumerate(row_keys(X)):
+        j = seen.setdefault(key, i)
+        if codes[i] != codes[j]:
+            raise InfeasibleError(
+                f"the classes are not separable with any kernel: rows {rows[j]} and {rows[i]} of X coincide "
+                f"but are labelled {labels[codes[j]]!r} and {labels[codes[i]]!r}; set C < inf"
+            )
+
+
+def _not_separable(solutions: list[DualSolution], plan: FitPlan) -> InfeasibleError:
+    """What to raise for a hard margin that cannot exist; it names rows that coincide in feature space."""
+    number = next(i for i, solution in enumerate(solutions) if solution.status is Status.NOT_SEPARABLE)
+    run = next(r for r in plan.runs if r.first <= number < r.first + r.problem.n_columns)
+    heavy = np.argsort(-np.abs(run.problem.diagonal), kind="stable")[:1_000]
+    K, diagonal = run.problem.gram.block(heavy, heavy), run.problem.diagonal[heavy]
+    signs = run.problem.y[heavy, number - run.first]
+    sizes = diagonal[:, None] + diagonal[None, :]
+    distances = (sizes - 2.0 * K) / sizes
+    distances[signs[:, None] == signs[None, :]] = np.inf
+    i, j = np.unravel_index(int(distances.argmin()), distances.shape)
+    rows, blame, margin = plan.data.rows, "", solutions[number].margin_interval[1]
+    if distances[i, j] <= 1e-12:
+        rows = rows[plan.layout.pair_rows(plan.data.codes)[number][0]] if plan.layout.is_pairwise else rows
+        first, second = sorted(rows[heavy[[i, j]]].tolist())
+        blame = f"; rows {first} and {second} of X coincide"
+    return InfeasibleError(
+        f"the classes {plan.data.classes.tolist()!r} are not separable with this kernel (problem {number}): "
+        f"after {solutions[number].n_iter} epochs the margin must be below {margin:.3g}{blame}; set C < inf "
+        "or choose a richer kernel (where C * sample_weight * max k(x, x) >= 1e100, a bound is as good as "
+        "infinite: lower C or the weights, or scale X)"
+    )

@@ -1,42 +1,28 @@
 """What an estimator trains on, checked once: rows, classes or targets, weights."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
+from functools import partial
+from math import fsum
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 
-from adatron.estimators.expansion import is_far
 from adatron.estimators.inputs import check_labels, check_sample_weight, check_targets, check_training_X
-from adatron.estimators.kernel_choice import check_precomputed, is_precomputed
+from adatron.estimators.parameters import is_precomputed
 from adatron.gram import REGIME, Regime, by_rows, kept_rows, row_bytes
 
-__all__ = [
-    "TrainingSet",
-    "classification_set",
-    "distinct_rows",
-    "row_sums",
-    "weighted_set",
-]
-
+_FAR = 1e4  # squared distance of rows from the origin, relative to that from their mean
 _ROUNDING = 1e-13
 _MODERATE = 20  # powers of two up to which weights are left as they are
-
-
-def _nothing() -> np.ndarray:
-    return np.empty(0, dtype=np.int64)
+_nothing: Any = partial(np.empty, 0, np.int64)
 
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Rows that take part in a fit: finite, and of positive weight.
-
-    It is made once for each fit and handed on; nobody behind it checks again.
-    """
+    """Rows that take part in a fit: finite, of positive weight, and never checked again."""
 
     X: Any  # array, CSR matrix, objects, rows on a cluster, or a kernel matrix
     rows: np.ndarray  # of the user's X
@@ -55,43 +41,33 @@ class TrainingSet:
     def m(self) -> int:
         return len(self.rows)
 
-    @property
-    def unmoved(self) -> Any:
-        """The rows as the user gave them."""
-        return self.X if self.origin is None else self.given
-
-    def some(self, places: np.ndarray, X: Any = None) -> TrainingSet:
+    def some(self, places: np.ndarray, X: Any = None) -> Self:
         """Some of the rows, in the order given, where they are unless `X` has them."""
-        parts = {"rows": self.rows, "weights": self.weights, "sample_weight": self.sample_weight}
-        parts |= {"codes": self.codes} if len(self.codes) else {}
-        parts |= {"targets": self.targets} if len(self.targets) else {}
-        chosen = {name: values[places] for name, values in parts.items()}
+        names = ("rows", "weights", "sample_weight", "codes", "targets")
+        chosen = {name: getattr(self, name)[places] for name in names if len(getattr(self, name))}
         return replace(self, X=kept_rows(self.X, places) if X is None else X, **chosen)
 
-    def with_moderate_weights(self) -> TrainingSet:
+    def with_moderate_weights(self) -> Self:
         """Weights of extreme size brought near 1 by a power of two, which rounds nothing."""
         exponent = int(np.frexp(self.weights.max())[1])
         if abs(exponent) <= _MODERATE:
             return self
-        tiny = np.finfo(float).tiny
-        weights, given = (
-            np.maximum(np.ldexp(w, -exponent), tiny) for w in (self.weights, self.sample_weight)
-        )
-        scale = float(np.ldexp(1.0, -exponent))
+        tiny, scale = np.finfo(float).tiny, float(np.ldexp(1.0, -exponent))
+        both = self.weights, self.sample_weight
+        weights, given = (np.maximum(np.ldexp(w, -exponent), tiny) for w in both)
         return replace(self, weights=weights, sample_weight=given, weight_scale=scale)
 
-    def merged(self, kept: np.ndarray, place: np.ndarray) -> TrainingSet:
+    def merged(self, kept: np.ndarray, place: np.ndarray) -> Self:
         """The rows `kept` with the summed weights of those that have the same place as they."""
         if len(kept) == len(place):
             return self
         weights, given = (np.bincount(place, weights=w) for w in (self.weights, self.sample_weight))
         return replace(self.some(kept), weights=weights, sample_weight=given)
 
-    def centred_if_far(self) -> TrainingSet:
-        """Rows moved to the origin where products of them would lose digits.
+    def centred_if_far(self) -> Self:
+        """Rows moved to the origin where products of them would lose digits, for a linear kernel with a bias.
 
-        With a bias the linear kernel does not care where the origin is, but its values do: those of rows at
-        a distance of 1e7 have no digit left after the sum over multipliers that add up to zero.
+        At a distance of 1e7, values have no digit left after a sum over multipliers that add up to zero.
         """
         if not isinstance(self.X, np.ndarray):
             return self
@@ -113,7 +89,7 @@ def classification_set(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Tr
         name = type(estimator).__name__
         raise ValueError(f"{name} needs at least two classes, y has only 1 class: {classes.tolist()[0]!r}")
     given = check_sample_weight(sample_weight, X.shape[0])
-    class_weight = _check_class_weight(getattr(estimator, "class_weight", None), classes, codes, given)
+    class_weight = _class_weight(getattr(estimator, "class_weight", None), classes, codes, given)
     weights = given * class_weight[codes]
     rows = np.flatnonzero(weights > 0.0)
     missing = classes[np.bincount(codes[rows], minlength=len(classes)) == 0].tolist()
@@ -136,30 +112,37 @@ def weighted_set(estimator: Any, X: Any, y: Any, sample_weight: Any, *, has_targ
 
 
 def _taking_part(estimator: Any, X: Any, rows: np.ndarray) -> Any:
-    """The rows of X, or of both sides of a kernel matrix."""
-    if is_precomputed(estimator.kernel):
-        return check_precomputed(X)[np.ix_(rows, rows)]
-    return kept_rows(X, rows)
+    """The rows of X, or of both sides of a kernel matrix, which has to be symmetric."""
+    if not is_precomputed(estimator.kernel):
+        return kept_rows(X, rows)
+    K = X.toarray() if sparse.issparse(X) else X
+    if K.shape[0] != K.shape[1]:
+        needs = "kernel='precomputed' needs the square matrix of kernel values of the training rows"
+        raise ValueError(f"{needs}, got shape {K.shape}")
+    difference = np.abs(K - K.T)
+    i, j = np.unravel_index(int(difference.argmax()), K.shape)
+    if difference[i, j] > 1e-12 * np.abs(K).max():
+        raise ValueError(
+            f"the precomputed kernel matrix is not symmetric: K[{i}, {j}] = {K[i, j]} but "
+            f"K[{j}, {i}] = {K[j, i]} (largest difference {difference[i, j]:.3g}); pass (K + K.T) / 2"
+        )
+    return (K if difference[i, j] == 0.0 else 0.5 * (K + K.T))[np.ix_(rows, rows)]
 
 
-def _check_class_weight(
-    class_weight: Any, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    if class_weight is None:
+def _class_weight(given: Any, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    if given is None:
         return np.ones(len(classes))
-    if isinstance(class_weight, dict):
-        for label, weight in class_weight.items():
+    if isinstance(given, dict):
+        for label, weight in given.items():
             if label not in classes:
                 raise ValueError(f"class_weight names class {label!r}, but y has only {classes.tolist()!r}")
             if not isinstance(weight, Real) or not 0.0 <= float(weight) < np.inf:
                 raise ValueError(f"class_weight must be finite and >= 0, got {weight!r} for class {label!r}")
-    elif not (isinstance(class_weight, str) and class_weight == "balanced"):
-        raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}")
-    if class_weight == "balanced" and not weights.any():
-        weights = np.ones_like(weights)  # the check for vanished classes says what is wrong
+    elif not (isinstance(given, str) and given == "balanced"):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {given!r}")
     moderate = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # sums of huge ones overflow
     with np.errstate(divide="ignore"):
-        found = compute_class_weight(class_weight, classes=classes, y=classes[codes], sample_weight=moderate)
+        found = compute_class_weight(given, classes=classes, y=classes[codes], sample_weight=moderate)
     return np.where(np.isfinite(found), found, 1.0)  # a class without weight is named afterwards
 
 
@@ -185,13 +168,29 @@ def distinct_rows(data: TrainingSet, regime: Regime = REGIME) -> tuple[np.ndarra
     return np.unique(owner, return_inverse=True)
 
 
-def row_sums(X: Any) -> np.ndarray:
-    """A random weighted sum of each row: equal for equal rows, and hardly ever for others."""
-    return by_rows(_row_sums, X)
-
-
 def _row_sums(X: Any) -> np.ndarray:
     weights = np.random.default_rng(0).normal(size=X.shape[1])
-    if sparse.issparse(X):
-        return np.asarray(X @ weights)
-    return np.einsum("ij,j->i", X, weights)  # not by BLAS, whose sums depend on the place of a row
+    # not by BLAS, whose sums depend on the place of a row
+    return np.asarray(X @ weights) if sparse.issparse(X) else np.einsum("ij,j->i", X, weights)
+
+
+row_sums = partial(by_rows, _row_sums)  # random weighted sums: equal for equal rows, hardly ever for others
+
+
+def linear_weights(vectors: Any, coefficients: np.ndarray) -> np.ndarray:
+    """``Σ_i coefficients_i x_i`` for each column, about the mean of the vectors: fewer digits cancel.
+
+    Coefficients add up to nearly 0; far from the origin what is left matters, and is summed exactly.
+    """
+    if sparse.issparse(vectors) or not len(vectors):
+        return np.asarray(coefficients.T @ vectors)
+    centre, totals = vectors.mean(axis=0), coefficients.sum(axis=0)
+    if is_far(centre, vectors):
+        totals = np.array([fsum(column) for column in coefficients.T])
+    return coefficients.T @ (vectors - centre) + np.outer(totals, centre)
+
+
+def is_far(centre: np.ndarray, X: np.ndarray) -> bool:
+    """Whether rows are so far from the origin that products of them lose digits."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(float(centre @ centre) > _FAR * float(X.var(axis=0).sum()))

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from adatron.auto.search_data import divided_by
 from adatron.estimators import SVC, SVR, OneClassSVM
 from adatron.estimators.classifier import ExpansionClassifier
-from adatron.estimators.libsvm_form import LibsvmForm, fitted_like, libsvm_form
+from adatron.estimators.expansion import LibsvmForm, fitted_like, libsvm_form
 from adatron.selection import AutoSVC, AutoSVR
 
 __all__ = ["sklearn_equivalent"]

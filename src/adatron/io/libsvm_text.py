@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from adatron.estimators import SVC, SVR, OneClassSVM
-from adatron.estimators.libsvm_form import LibsvmForm, libsvm_form
+from adatron.estimators.expansion import LibsvmForm, libsvm_form
 from adatron.storage import atomic_write
 
 __all__ = ["to_libsvm"]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from adatron.estimators import SVR
+from adatron.estimators.classifier import Layout
 from adatron.estimators.expansion import dense_coef
-from adatron.estimators.multiclass import Layout
 from adatron.estimators.probabilities import ClassProbabilities, PairProbabilities
 from adatron.io.facts import Facts
 from adatron.kernels import Kernel, Precomputed

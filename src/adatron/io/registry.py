@@ -66,7 +66,7 @@ def classes_by_tag() -> dict[str, type]:
     """Small frozen objects of adatron: kernels, solvers and parts of fitted models."""
     from adatron import kernels, solvers
     from adatron.clustering.cluster_path import ClusterPath
-    from adatron.estimators.multiclass import Layout
+    from adatron.estimators.classifier import Layout
     from adatron.estimators.probabilities import ClassProbabilities, PairProbabilities
     from adatron.paths.kernel_path import KernelPath
 

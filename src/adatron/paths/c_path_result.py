@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adatron.estimators.base import DEFAULT_MAX_ITER
+from adatron.estimators.classifier import Layout
 from adatron.estimators.inputs import check_labels, check_predict_X
-from adatron.estimators.kernel_choice import inspect_gram, kernel_from, probe_callable
-from adatron.estimators.multiclass import Layout
-from adatron.estimators.parameters import check_max_iter, check_number
+from adatron.estimators.parameters import check_max_iter, check_number, inspect_gram, kernel_from
 from adatron.estimators.training_set import classification_set
 from adatron.gram import REGIME, DenseGram, choose_gram, expand
 from adatron.kernels import Precomputed
@@ -73,14 +71,13 @@ class PathData:
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, Cs: np.ndarray) -> None:
         self.tol, cache_size = check_number("tol", estimator.tol), estimator.cache_size
-        self.max_iter = check_max_iter(estimator.max_iter, DEFAULT_MAX_ITER)
+        self.max_iter = check_max_iter(estimator.max_iter)
         with one_blas_thread():
             data = classification_set(estimator, X, y, sample_weight)
             self.data = data = replace(data, X=data.X.copy())  # they are kept, and may be the user's
             self.layout = Layout(len(data.classes), "ovo")
             self.layout.check_size(data.m)
             self.kernel = kernel_from(estimator, data.X, data.sample_weight)
-            probe_callable(self.kernel, data.X)
             gram = choose_gram(self.kernel, data.X, cache_size).gram
             if gram.factor is not None and gram.m <= _WHOLE_UP_TO:
                 gram = DenseGram(np.asarray(gram.block(slice(0, gram.m))))

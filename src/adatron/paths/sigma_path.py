@@ -17,10 +17,9 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from adatron.bounds import margin_bound, support_vector_loo_bound
 from adatron.estimators import SVC
-from adatron.estimators.base import DEFAULT_MAX_ITER
-from adatron.estimators.multiclass import Layout
+from adatron.estimators.classifier import Layout
 from adatron.estimators.parameters import check_flag, check_max_iter, check_number
-from adatron.estimators.separability import check_coincident
+from adatron.estimators.svc import check_coincident
 from adatron.estimators.training_set import classification_set
 from adatron.exceptions import InfeasibleError
 from adatron.gram import REGIME, choose_gram, expand
@@ -79,7 +78,7 @@ def sigma_path(
     for name, flag in (("fit_intercept", fit_intercept), ("warm_start", warm_start), ("verbose", verbose)):
         check_flag(name, flag)
     C = check_number("C", C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
-    settings = check_number("tol", tol), check_max_iter(max_iter, DEFAULT_MAX_ITER)
+    settings = check_number("tol", tol), check_max_iter(max_iter)
     widths = None if sigmas is None else kernel_path.rising("sigmas", sigmas)
     problems = _Problems(X, y, C, fit_intercept, settings, criterion, cv, random_state)
     records = _fit_widths(problems, widths, warm_start, verbose)

@@ -90,6 +90,11 @@ class DualProblem(Problem):
         largest = float(self.diagonal.max())
         return largest / variance if variance > 4.0 * np.finfo(float).eps * largest else 1.0
 
+    @cached_property
+    def inverse_curvature(self) -> np.ndarray:
+        """1/K_ii; a point near the origin of feature space counts as if it were a little away from it."""
+        return 1.0 / np.maximum(self.diagonal, 0.01 * self.diagonal.mean())
+
     def start(self, alpha: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """α (zero, or a warm start clipped to the box) and the outputs f that belong to it."""
         if alpha is None:

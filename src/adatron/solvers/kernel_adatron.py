@@ -25,7 +25,6 @@ from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause, output_of, output_sweep
 
-_NEAR_ORIGIN = 0.01  # of the mean K_ii
 _EDGE = 1.95  # ηK_ii closer to 2 would circle for ever, so larger rates are reduced to this
 
 
@@ -48,7 +47,7 @@ class KernelAdatron:
         _rates(problem, self.learning_rate)  # an impossible rate is an error before any work
         alpha, f = problem.start(alpha)
         columns = problem.n_columns
-        first = 1.0 / _inverse_curvature(problem).sum() if problem.has_bias else 0.0
+        first = 1.0 / problem.inverse_curvature.sum() if problem.has_bias else 0.0
         return AdatronState(alpha, f, np.zeros(columns), problem.imbalance(alpha), np.full(columns, first))
 
     def epoch(self, problem: DualProblem, state: AdatronState, pause: Pause) -> AdatronState:
@@ -56,7 +55,7 @@ class KernelAdatron:
         _sweep(problem, state, self.learning_rate, pause)
         if problem.has_bias:
             _move_bias(
-                problem.y.T, problem.upper.T, _inverse_curvature(problem), float(problem.equality or 0.0),
+                problem.y.T, problem.upper.T, problem.inverse_curvature, float(problem.equality or 0.0),
                 state.alpha.T, state.omega, state.bias, state.penalty,
             )  # fmt: skip
         return state
@@ -100,11 +99,6 @@ class SecantAdatron:
         _sweep(problem, state, self.learning_rate, pause)
         state.omega[:] = problem.imbalance(state.alpha)
         return state
-
-
-def _inverse_curvature(problem: DualProblem) -> np.ndarray:
-    """1/K_ii; a point near the origin of feature space counts as if it were a little away from it."""
-    return 1.0 / np.maximum(problem.diagonal, _NEAR_ORIGIN * problem.diagonal.mean())
 
 
 @compiled

@@ -39,14 +39,14 @@ class M3:
     needs: ClassVar[frozenset[str]] = frozenset({"no bias", "entries", "free sum"})
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> M3State:
-        start = positive_start(problem, alpha)
+        start = _positive_start(problem, alpha)
         a, c = _split_products(problem, start, lambda: None)
         return M3State(start, problem.y * (a - c), np.zeros(problem.n_columns), a, c)
 
     def epoch(self, problem: DualProblem, state: M3State, pause: Pause) -> M3State:
         """Update every multiplier once; one pass over the kernel matrix."""
         p, a, c = problem.p, state.a, state.c
-        alpha = multiplied(problem, state.alpha, p + np.sqrt(p * p + 4.0 * a * c), 2.0 * a, a - c)
+        alpha = _multiplied(problem, state.alpha, p + np.sqrt(p * p + 4.0 * a * c), 2.0 * a, a - c)
         a, c = _split_products(problem, alpha, pause)
         for array, new in zip(state, (alpha, problem.y * (a - c), state.bias, a, c), strict=True):
             array[...] = new
@@ -82,7 +82,7 @@ class Munk:
     needs: ClassVar[frozenset[str]] = frozenset({"classification", "no bias", "entries", "nonnegative"})
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> MunkState:
-        start, positive = positive_start(problem, alpha), problem.y > 0.0
+        start, positive = _positive_start(problem, alpha), problem.y > 0.0
         above = problem.gram.matmul(np.where(positive, start, 0.0))
         below = problem.gram.matmul(np.where(positive, 0.0, start))
         arrays = (start, above - below, np.zeros(problem.n_columns), above, below)
@@ -93,14 +93,14 @@ class Munk:
         positive = problem.y > 0.0
         for side, own, cross in ((positive, state.above, state.below), (~positive, state.below, state.above)):
             pause()
-            new = multiplied(problem, state.alpha, cross + problem.p, own, own - cross, side)
+            new = _multiplied(problem, state.alpha, cross + problem.p, own, own - cross, side)
             own[...] = problem.gram.matmul(np.where(side, new, 0.0))  # may fail: α is changed after it
             state.alpha[...] = np.where(side, new, state.alpha)
             state.f[...] = state.above - state.below
         return state
 
 
-def positive_start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray:
+def _positive_start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray:
     """A start without zeros for multiplicative updates, which could never leave one."""
     if alpha is None:
         return np.asfortranarray(np.minimum(1.0 / problem.m, 0.5 * problem.upper))
@@ -108,7 +108,7 @@ def positive_start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray
     return np.asfortranarray(np.maximum(np.minimum(alpha, problem.upper), floor))
 
 
-def multiplied(
+def _multiplied(
     problem: DualProblem, alpha: np.ndarray, numerator: np.ndarray, denominator: np.ndarray,
     outputs: np.ndarray, where: np.ndarray | bool = True,
 ) -> np.ndarray:  # fmt: skip
