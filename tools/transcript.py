@@ -18,8 +18,8 @@ PAGE = ROOT / "docs" / "transcript.md"
 # what is typed, and how many lines are shown
 COMMANDS = [
     ("adatron fit ionosphere", None),
-    ("adatron predict model.adatron ionosphere --proba | head -n 4", 4),
-    ("adatron inspect model.adatron | head -n 12", 12),
+    ("adatron predict model.skops ionosphere --proba | head -n 4", 4),
+    ("adatron inspect model.skops | head -n 12", 12),
     ("adatron compare ionosphere --rows 300 --folds 3", None),
 ]
 

@@ -2,10 +2,10 @@
 
 The folders are the data flow, and each imports only from those before it::
 
-    numerics → kernels → gram → problems → solvers → training → estimators → paths → auto → clustering → io →
-    callbacks → display → papers → cli
+    numerics → kernels → gram → problems → solvers → training → estimators → paths → auto → clustering →
+    files → io → callbacks → display → papers → cli
 
-``storage``, ``datasets``, ``bounds`` and ``exceptions`` stand at the bottom.
+``datasets``, ``bounds`` and ``exceptions`` stand at the bottom.
 Names are loaded on first use, so ``import adatron`` costs next to nothing.
 
 Examples

@@ -21,9 +21,9 @@ from sklearn.metrics import check_scoring
 from adatron import __version__
 from adatron.estimators.dask import collection_digests
 from adatron.exceptions import AdatronWarning
+from adatron.files.atomic import check_target
+from adatron.files.tree import flatten, read_tree, write_tree
 from adatron.gram import is_dask, on_client
-from adatron.storage import check_target, read_container, write_container
-from adatron.storage.tree import flatten, unflatten
 
 __all__ = ["Checkpoint", "Patience"]
 
@@ -118,7 +118,7 @@ class Checkpoint:
     def _keep(self) -> None:
         """Remember the state between two epochs, so often that it costs a few per cent of the time."""
         began = monotonic()
-        plain, arrays = flatten(self._fit.saved())
+        plain, arrays = flatten({"of": self._identity, "fit": self._fit.saved()})
         self._kept = plain, {name: array.copy() for name, array in arrays.items()}
         now = monotonic()
         self._keep_due = now + max(_KEEP_EVERY, _KEEP_SHARE * (now - began))
@@ -127,19 +127,20 @@ class Checkpoint:
         """A checkpoint that cannot be written is no reason to end the fit."""
         plain, arrays = self._kept
         try:
-            write_container(self.path, _KIND, {"of": self._identity, "fit": plain}, arrays)
+            write_tree(self.path, _KIND, plain, arrays)
         except (OSError, ValueError) as error:
             message = f"no checkpoint was written, the fit goes on: {error}"
             warnings.warn(message, AdatronWarning, stacklevel=2)
         self._due = monotonic() + self.every
 
     def _restore(self, fit: Any) -> None:
-        (header, arrays), name = read_container(self.path, _KIND), f"the checkpoint {str(self.path)!r}"
-        if changed := "; ".join(_differences(header.get("of"), self._identity)):
+        saved, name = read_tree(self.path, _KIND), f"the checkpoint {str(self.path)!r}"
+        found = saved.get("of") if isinstance(saved, dict) else None
+        if changed := "; ".join(_differences(found, self._identity)):
             ways = "name another file, or set resume=False (leave out --resume) to begin anew"
             raise ValueError(f"{name} belongs to another fit: {changed}. Undo that, {ways}.")
         try:
-            fit.restore(unflatten(header["fit"], arrays))
+            fit.restore(saved["fit"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"{name} does not fit: {error}") from error
 

@@ -183,7 +183,7 @@ def test_R5_a_full_disk_does_not_end_the_fit(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("adatron.storage.atomic.os.fsync", full)
+    monkeypatch.setattr("adatron.files.atomic.os.fsync", full)
     with pytest.warns(AdatronWarning, match="No space left"):
         model = SVC(C=51.0, solver="adatron").set_callbacks(Checkpoint(path)).fit(X, y)
     assert model.converged_

@@ -73,7 +73,7 @@ def _child(request):
 
 def _slow_files(seconds):
     """Files are written in small pieces, each of which takes some time."""
-    from adatron.storage import atomic
+    from adatron.files import atomic
 
     atomic._AT_ONCE, sync = 256, os.fsync
     write = os.write

@@ -54,7 +54,7 @@ def test_L1_wrong_command_and_missing_argument(run):
     wrong = run("fitt")
     assert wrong.exit_code == 2
     assert "No such command 'fitt'" in wrong.stderr
-    missing = run("predict", "model.adatron")
+    missing = run("predict", "model.skops")
     assert missing.exit_code == 2
     assert "Missing argument 'DATA'" in missing.stderr
     assert "Usage: adatron predict" in missing.stderr
@@ -68,7 +68,7 @@ def test_L2_L10_unknown_data_lists_the_names(run, name):
     assert ("did you mean 'sonar'" in line) == (name == "sonnar")
 
 
-@pytest.mark.parametrize("command", [["fit"], ["predict", "model.adatron"], ["compare"], ["inspect"]])
+@pytest.mark.parametrize("command", [["fit"], ["predict", "model.skops"], ["compare"], ["inspect"]])
 def test_L2_a_directory_is_no_file(run, command):
     run("fit", "pima", "--no-report")
     Path("directory").mkdir()
@@ -83,11 +83,11 @@ def test_L2_unreadable_file(run):
 
 
 def test_L2_no_model_file(run):
-    Path("text.adatron").write_text("not a model")
-    assert "text.adatron" in one_line_error(run("inspect", "text.adatron"))
-    assert "nowhere.adatron" in one_line_error(run("predict", "nowhere.adatron", "sonar"))
+    Path("text.skops").write_text("not a model")
+    assert "text.skops" in one_line_error(run("inspect", "text.skops"))
+    assert "nowhere.skops" in one_line_error(run("predict", "nowhere.skops", "sonar"))
     run("fit", "pima", "--no-report", "--model", "svc", "--checkpoint", "fit.checkpoint")
-    assert "not an adatron model but 'checkpoint'" in one_line_error(run("inspect", "fit.checkpoint"))
+    assert "not an adatron model but a checkpoint" in one_line_error(run("inspect", "fit.checkpoint"))
 
 
 @pytest.mark.parametrize(
@@ -135,13 +135,13 @@ def test_L6_a_named_file_is_not_overwritten(run, option):
 def test_L6_default_files_are_overwritten(run):
     for _ in range(2):
         assert run("fit", "pima", "--model", "svc").exit_code == 0
-    assert sorted(os.listdir()) == ["model.adatron", "report.html"]
+    assert sorted(os.listdir()) == ["model.skops", "report.html"]
 
 
 def test_L6_predictions_and_comparisons(run):
     run("fit", "pima", "--no-report")
     Path("mine").write_text("precious")
-    assert "-o mine: is there" in one_line_error(run("predict", "model.adatron", "pima", "-o", "mine"))
+    assert "-o mine: is there" in one_line_error(run("predict", "model.skops", "pima", "-o", "mine"))
     assert "--report mine: is there" in one_line_error(run("compare", "pima", "--report", "mine"))
     assert Path("mine").read_text() == "precious"
 
@@ -162,7 +162,7 @@ def test_L7_standard_input(run, content, message):
 def test_L7_a_table_from_standard_input(run, tmp_path):
     text = checkerboard(tmp_path / "table.csv").read_bytes()
     assert run("fit", "-", "--no-report", input=text).exit_code == 0
-    assert run("predict", "model.adatron", "-", input=text).stdout.startswith("prediction\n")
+    assert run("predict", "model.skops", "-", input=text).stdout.startswith("prediction\n")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_L9_not_converged(run, strict, code):
     told = json.loads(result.stdout)
     assert told["converged"] is False
     assert "SVC did not converge" in told["warnings"][0]
-    assert Path("model.adatron").exists()
+    assert Path("model.skops").exists()
     assert Path("report.html").exists()
 
 
@@ -239,7 +239,7 @@ def test_L10_hostile_cells(run, tmp_path):
     assert result.exit_code == 0, result.output
     assert "\x1b" not in result.output
     assert "<script" not in Path("report.html").read_text()
-    shown = run("inspect", "model.adatron")
+    shown = run("inspect", "model.skops")
     assert shown.exit_code == 0
     assert "\x1b" not in shown.output
 
@@ -252,11 +252,11 @@ def full_disk(*_):
 def test_L12_predictions_are_whole_or_not_there(run, monkeypatch, call):
     run("fit", "pima", "--no-report")
     Path("out.csv").write_text("old")
-    monkeypatch.setattr(f"adatron.storage.atomic.os.{call}", full_disk)
-    line = one_line_error(run("predict", "model.adatron", "pima", "-o", "out.csv", "--force"))
+    monkeypatch.setattr(f"adatron.files.atomic.os.{call}", full_disk)
+    line = one_line_error(run("predict", "model.skops", "pima", "-o", "out.csv", "--force"))
     assert "out.csv: cannot write the file: No space left on device" in line
     assert Path("out.csv").read_text() == "old"
-    assert sorted(os.listdir()) == ["model.adatron", "out.csv"]
+    assert sorted(os.listdir()) == ["model.skops", "out.csv"]
 
 
 @pytest.mark.parametrize("missing", ["click", "rich"])

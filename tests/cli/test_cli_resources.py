@@ -40,43 +40,41 @@ def test_R1_a_matrix_larger_than_memory(run, monkeypatch, tmp_path, options):
 
 @pytest.mark.parametrize("call", ["fsync", "write", "replace"])
 def test_R4_disk_full_when_the_model_is_saved(run, monkeypatch, call):
-    Path("model.adatron").write_bytes(b"old")
-    monkeypatch.setattr(f"adatron.storage.atomic.os.{call}", full_disk)
+    Path("model.skops").write_bytes(b"old")
+    monkeypatch.setattr(f"adatron.files.atomic.os.{call}", full_disk)
     result = run("fit", "pima", "--model", "svc")
     assert result.exit_code == 1
-    assert result.stderr == (
-        "adatron: error: model.adatron: cannot write the file: No space left on device\n"
-    )
+    assert result.stderr == ("adatron: error: model.skops: cannot write the file: No space left on device\n")
     assert "test error" in result.stdout  # hours of work, and at least the result is told
-    assert Path("model.adatron").read_bytes() == b"old"
-    assert os.listdir() == ["model.adatron"]
+    assert Path("model.skops").read_bytes() == b"old"
+    assert os.listdir() == ["model.skops"]
 
 
 def test_R4_disk_full_when_the_report_is_written(run, monkeypatch):
-    monkeypatch.setattr("adatron.storage.atomic_write", full_disk)
+    monkeypatch.setattr("adatron.files.atomic.atomic_write", full_disk)
     result = run("fit", "pima", "--model", "svc", "--json")
     assert result.exit_code == 1
-    assert json.loads(result.stdout)["model_file"] == "model.adatron"
-    assert load_model("model.adatron").predict([[0.0] * 8]).shape == (1,)
+    assert json.loads(result.stdout)["model_file"] == "model.skops"
+    assert load_model("model.skops").predict([[0.0] * 8]).shape == (1,)
     assert not Path("report.html").exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files there")
 def test_R4_a_file_that_may_not_grow(start, tmp_path):
     """As a quota does it: the operating system refuses in the middle of the file."""
-    (tmp_path / "model.adatron").write_bytes(b"old")
+    (tmp_path / "model.skops").write_bytes(b"old")
     command = start("fit", "pima", "--model", "svc", "--no-report", file_limit=2000)
     assert command.wait() == 1
-    assert command.errors() == "adatron: error: model.adatron: cannot write the file: File too large\n"
+    assert command.errors() == "adatron: error: model.skops: cannot write the file: File too large\n"
     assert "test error" in command.output()
-    assert (tmp_path / "model.adatron").read_bytes() == b"old"
+    assert (tmp_path / "model.skops").read_bytes() == b"old"
     assert not list(tmp_path.glob(".adatron-*"))
 
 
 def test_R5_disk_full_when_a_checkpoint_is_saved(run, monkeypatch):
     run("fit", "pima", *TRAINED, "--checkpoint", "c")
     before = Path("c").read_bytes()
-    monkeypatch.setattr("adatron.callbacks.write_container", full_disk)
+    monkeypatch.setattr("adatron.callbacks.write_tree", full_disk)
     result = run("fit", "pima", *TRAINED, "--checkpoint", "c", "--json")
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)

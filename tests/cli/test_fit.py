@@ -43,7 +43,7 @@ def test_table(run):
         "duality gap",
     ):
         assert text in result.stdout
-    assert sorted(os.listdir()) == ["model.adatron", "report.html"]
+    assert sorted(os.listdir()) == ["model.skops", "report.html"]
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -135,7 +135,7 @@ def test_options_reach_the_model(fit):
 def test_models(fit, tmp_path, options, model):
     result = fit(checkerboard(tmp_path / "table.csv"), *options, report=None)
     assert (result["model"], result["warnings"], result["n_features"]) == (model, [], 3)
-    assert type(load_model("model.adatron")[-1]).__name__ == model
+    assert type(load_model("model.skops")[-1]).__name__ == model
     has_target = model not in ("OneClassSVM", "SupportVectorClustering")
     assert ("test_error_percent" in result) == has_target
 
@@ -197,7 +197,7 @@ def test_large_sparse_svmlight(start, tmp_path, model):
     assert result["n_features"] > 990_000
     assert result["test_error_percent"] == 0.0
     assert result["peak_memory_mb"] < 700.0  # 800 for the rows alone if they were dense
-    predicted = start("predict", "model.adatron", "rows.svm")
+    predicted = start("predict", "model.skops", "rows.svm")
     assert predicted.wait() == 0, predicted.errors()
     assert len(predicted.output().splitlines()) == n + 1
 
@@ -260,7 +260,7 @@ def test_a_row_that_is_alone_in_its_class_is_trained_on(fit, tmp_path):
     path.write_text(path.read_text() + "9,9,alone\n")
     result = fit(path, report=None)
     assert result["split"].startswith("stratified")
-    assert "alone" in load_model("model.adatron")[-1].classes_
+    assert "alone" in load_model("model.skops")[-1].classes_
 
 
 @pytest.mark.parametrize("options", [[], ["--model", "svc"], ["--model", "ensemble"]])
@@ -294,9 +294,17 @@ def test_one_test_row(run, tmp_path):
     assert "R^2 score is not well-defined" in result["warnings"][0]
 
 
+def test_without_skops_nothing_is_trained(run, monkeypatch):
+    monkeypatch.setattr("adatron.cli.fit.find_spec", lambda name: None)
+    result = run("fit", "pima", "--model", "svc", "--no-report")
+    assert result.exit_code == 1
+    assert "model files need skops: pip install adatron[cli]" in result.stderr
+    assert os.listdir() == []
+
+
 def test_without_matplotlib(run, monkeypatch):
     for module in ("fit", "fitting"):
-        monkeypatch.setattr(f"adatron.cli.{module}.find_spec", lambda name: None)
+        monkeypatch.setattr(f"adatron.cli.{module}.find_spec", lambda name: name != "matplotlib" or None)
     result = run("fit", "pima", "--model", "svc")
     assert result.exit_code == 0
     assert "note: no report was written: it needs matplotlib, pip install adatron[plot]" in result.stderr
@@ -314,13 +322,13 @@ def test_the_model_file_matches_the_columns_of_data_frames_by_name(run):
     frame.loc[::7, "c"], frame.loc[::11, "b"] = None, np.nan
     frame.to_csv("t.csv", index=False)
     assert run("fit", "t.csv", "--impute", "--no-report").exit_code == 0
-    model, X, y = load_model("model.adatron"), frame.drop(columns="label"), frame["label"]
+    model, X, y = load_model("model.skops"), frame.drop(columns="label"), frame["label"]
     assert model.classes_.tolist() == [1, 2]
     assert model.score(X, y) > 0.85
     assert model.score(X[["c", "b", "a"]], y) == model.score(X, y)
     with pytest.raises(ValueError, match="c"):
         model.predict(X[["a", "b"]])
-    told_by_command = run("predict", "model.adatron", "t.csv").stdout.split()[1:]
+    told_by_command = run("predict", "model.skops", "t.csv").stdout.split()[1:]
     assert told_by_command == [str(label) for label in model.predict(X)]
 
 
@@ -329,6 +337,6 @@ def test_labels_keep_their_type_unless_that_would_change_their_spelling(run, lab
     rows = [f"{i % 7 - 3},{i % 5},{labels[i % 7 < 3]}" for i in range(60)]
     Path("t.csv").write_text("\n".join(["a,b,class", *rows]))
     assert run("fit", "t.csv", "--model", "svc", "--no-report").exit_code == 0
-    classes = load_model("model.adatron").classes_
+    classes = load_model("model.skops").classes_
     assert sorted(str(label) for label in classes) == sorted(labels)
     assert classes.dtype.kind == {"1": "i", "0.5": "U", "01": "U", "no": "U"}[labels[0]]

@@ -14,7 +14,7 @@ from tests.cli.tables import checkerboard, letters, surface
 @pytest.fixture
 def inspect(run):
     def told():
-        result = run("inspect", "model.adatron", "--json")
+        result = run("inspect", "model.skops", "--json")
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)
 
@@ -30,14 +30,14 @@ def test_what_a_model_holds(run, inspect, tmp_path):
     assert found["steps"] == ["ColumnTransformer", "SVC"]
     assert (found["parameters"]["C"], found["status"]) == ("5.0", "converged")
     assert found["written_by"] == f"adatron {__version__}"
-    assert found["bytes"] == (tmp_path / "model.adatron").stat().st_size
+    assert found["bytes"] == (tmp_path / "model.skops").stat().st_size
     assert sum(array["bytes"] for array in found["arrays"]) < found["bytes"]
     assert found["holds_training_rows"] is True
 
 
 def test_as_a_table(run, tmp_path):
     run("fit", letters(tmp_path / "table.csv", n=100, n_classes=20), "--no-report", "--model", "svc")
-    result = run("inspect", "model.adatron")
+    result = run("inspect", "model.skops")
     assert result.exit_code == 0
     assert "classes              k0, k1, k10" in result.stdout
     assert "kinds                2 number\n" in result.stdout

@@ -8,9 +8,8 @@ import time
 import numpy as np
 import pytest
 
+from adatron.files.tree import read_tree
 from adatron.io import load_model
-from adatron.storage import read_container
-from adatron.storage.tree import unflatten
 from tests.cli.processes import ENDLESS, Command
 from tests.cli.tables import checkerboard
 
@@ -23,8 +22,7 @@ SAVED = ["--checkpoint", "fit.checkpoint", "--every", "0"]
 
 def epoch_of(checkpoint):
     """The epoch that a checkpoint was saved after; reading it checks every byte."""
-    header, arrays = read_container(checkpoint, "checkpoint")
-    return unflatten(header["fit"], arrays)["runs"][0]["epoch"]
+    return read_tree(checkpoint, "checkpoint")["fit"]["runs"][0]["epoch"]
 
 
 def parameters_of(model_file):
@@ -45,7 +43,7 @@ def undisturbed(fork_server, tmp_path_factory):
     directory = tmp_path_factory.mktemp("undisturbed")
     command = Command(fork_server, directory, *HARD_MARGIN)
     assert command.wait() == 0, command.errors()
-    return parameters_of(directory / "model.adatron")
+    return parameters_of(directory / "model.skops")
 
 
 def assert_same(model_file, undisturbed):
@@ -61,7 +59,7 @@ def written(path):
 def killed(start, directory, n_kills, draw, undisturbed):
     """Kills so many processes that train one model after another; epochs that the checkpoints had then."""
     epochs, n_left = [0], n_kills
-    checkpoint, model = directory / "fit.checkpoint", directory / "model.adatron"
+    checkpoint, model = directory / "fit.checkpoint", directory / "model.skops"
     while n_left:
         before = written(checkpoint)
         command = start(*HARD_MARGIN, *SAVED, "--resume")
@@ -88,7 +86,7 @@ def test_R7_killed_again_and_again(start, tmp_path, undisturbed, n_kills):
     assert len(set(epochs)) > n_kills // 2  # they came at different times, most of them in the training
     last = start(*HARD_MARGIN, *SAVED, "--resume")
     assert last.wait() == 0, last.errors()
-    assert_same(tmp_path / "model.adatron", undisturbed)
+    assert_same(tmp_path / "model.skops", undisturbed)
 
 
 @pytest.mark.parametrize("n_kills", [4, pytest.param(60, marks=pytest.mark.slow)])
@@ -96,13 +94,13 @@ def test_R8_killed_while_it_saves(start, tmp_path, n_kills):
     """The old predictions or the new ones, never a mix."""
     draw, table = random.Random(n_kills), checkerboard(tmp_path / "table.csv", n=400)
     assert start("fit", table, "--no-report").wait() == 0
-    new = start("predict", "model.adatron", table, "-o", "new.csv")
+    new = start("predict", "model.skops", table, "-o", "new.csv")
     assert new.wait() == 0
     contents = {"old": b"prediction\nold\n", "new": (tmp_path / "new.csv").read_bytes()}
     path, seen = tmp_path / "out.csv", []
     for _ in range(n_kills):
         path.write_bytes(contents["old"])
-        command = start("predict", "model.adatron", table, "-o", path, "--force", slow_files=0.005)
+        command = start("predict", "model.skops", table, "-o", path, "--force", slow_files=0.005)
         command.until(lambda: any(tmp_path.glob(".adatron-*.tmp")))
         time.sleep(draw.uniform(0.0, 0.2))  # as long as saving takes, or longer
         command.send(signal.SIGKILL)
@@ -121,11 +119,11 @@ def test_R10_R11_a_signal_keeps_model_and_checkpoint(start, tmp_path, undisturbe
     command.send(number)
     assert command.wait() == code, command.errors()
     assert command.errors() == "adatron: interrupted; keeping the best model so far\n"
-    assert str(load_model(tmp_path / "model.adatron")[-1].status_) == "stopped"
+    assert str(load_model(tmp_path / "model.skops")[-1].status_) == "stopped"
     assert epoch_of(tmp_path / "fit.checkpoint") >= 1
     again = start(*HARD_MARGIN, *SAVED, "--resume")
     assert again.wait() == 0, again.errors()
-    assert_same(tmp_path / "model.adatron", undisturbed)
+    assert_same(tmp_path / "model.skops", undisturbed)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -147,13 +145,13 @@ def test_R10_a_second_signal_ends_the_process(start, tmp_path):
     command.until(lambda: any(tmp_path.glob(".adatron-*.tmp")))
     command.send(signal.SIGINT)
     assert command.wait() == -signal.SIGINT  # which a shell calls 130
-    assert not (tmp_path / "model.adatron").exists()
+    assert not (tmp_path / "model.skops").exists()
 
 
 def test_R7_a_kill_leaves_the_old_model(start, tmp_path):
-    (tmp_path / "model.adatron").write_bytes(b"old")
+    (tmp_path / "model.skops").write_bytes(b"old")
     command = start(*ENDLESS)
     after_seconds(0.3)(command)
     command.send(signal.SIGKILL)
     assert command.wait() == -signal.SIGKILL
-    assert (tmp_path / "model.adatron").read_bytes() == b"old"
+    assert (tmp_path / "model.skops").read_bytes() == b"old"

@@ -19,7 +19,7 @@ def predict(run):
     """The rows that ``adatron predict`` writes, without the first, which has the names."""
 
     def predicted(*args):
-        result = run("predict", "model.adatron", *args)
+        result = run("predict", "model.skops", *args)
         assert result.exit_code == 0, result.output
         return list(csv.reader(io.StringIO(result.stdout)))[1:]
 
@@ -69,14 +69,14 @@ def test_the_target_may_be_unknown(table, predict, tmp_path):
 )
 def test_other_columns(run, table, tmp_path, header, message):
     other = write_csv(tmp_path / "other.csv", header, [["1"] * len(header.split(","))] * 3)
-    assert message in fails(run("predict", "model.adatron", other))
+    assert message in fails(run("predict", "model.skops", other))
     if "extra" in header:
-        assert run("predict", "model.adatron", other, "--ignore", "extra").exit_code == 0
+        assert run("predict", "model.skops", other, "--ignore", "extra").exit_code == 0
 
 
 def test_text_where_numbers_were(run, table, tmp_path):
     other = write_csv(tmp_path / "other.csv", "a,b,colour", [("x", 1, "red")] * 3)
-    assert "other.csv:2:1: not a number in column 'a'" in fails(run("predict", "model.adatron", other))
+    assert "other.csv:2:1: not a number in column 'a'" in fails(run("predict", "model.skops", other))
 
 
 def test_a_category_that_was_never_seen(predict, table, tmp_path):
@@ -100,17 +100,17 @@ def test_svmlight(run, predict, tmp_path):
     wide, narrow = tmp_path / "wide.svm", tmp_path / "narrow.svm"
     wide.write_text("0 4:1\n")
     narrow.write_text("0 1:1\n")
-    assert "has 4 features, the model was fitted on 3" in fails(run("predict", "model.adatron", wide))
+    assert "has 4 features, the model was fitted on 3" in fails(run("predict", "model.skops", wide))
     assert len(predict(narrow)) == 1
     named = write_csv(tmp_path / "named.csv", "a,b", [(1, 2)])
-    assert "fitted on 3 columns of numbers without names" in fails(run("predict", "model.adatron", named))
+    assert "fitted on 3 columns of numbers without names" in fails(run("predict", "model.skops", named))
     plain = write_csv(tmp_path / "plain.csv", "a,b,c", [(1, 0, 1)])
     assert len(predict(plain)) == 1
 
 
 def test_svmlight_for_named_columns(run, table, tmp_path):
     (tmp_path / "rows.svm").write_text("1 1:1\n")
-    message = fails(run("predict", "model.adatron", "rows.svm"))
+    message = fails(run("predict", "model.skops", "rows.svm"))
     assert "rows.svm: is svmlight, but the model was fitted on named columns" in message
 
 
@@ -123,8 +123,8 @@ def test_missing_values(run, predict, tmp_path):
         tmp_path / "complete.csv", "a,b,class", [(i, i % 4, "lh"[i > 20]) for i in range(40)]
     )
     run("fit", complete, "--no-report")
-    assert "missing value in column 'a'" in fails(run("predict", "model.adatron", path))
-    assert "was fitted without it" in fails(run("predict", "model.adatron", path, "--impute"))
+    assert "missing value in column 'a'" in fails(run("predict", "model.skops", path))
+    assert "was fitted without it" in fails(run("predict", "model.skops", path, "--impute"))
 
 
 def test_columns_that_were_ignored_stay_so(run, predict, tmp_path):
@@ -137,7 +137,7 @@ def test_columns_that_were_ignored_stay_so(run, predict, tmp_path):
 def test_probabilities(run, tmp_path, options):
     path = letters(tmp_path / "table.csv", n=90, n_classes=3)
     run("fit", path, "--no-report", *options)
-    result = json.loads(run("predict", "model.adatron", path, "--proba", "--json").stdout)
+    result = json.loads(run("predict", "model.skops", path, "--proba", "--json").stdout)
     names = ["probability of k0", "probability of k1", "probability of k2"]
     assert list(result) == ["prediction", *names, "warnings"]
     np.testing.assert_allclose(np.sum([result[name] for name in names], axis=0), 1.0)
@@ -145,7 +145,7 @@ def test_probabilities(run, tmp_path, options):
 
 def test_no_probabilities(run, tmp_path):
     run("fit", checkerboard(tmp_path / "table.csv"), "--no-report", "--model", "ensemble")
-    message = fails(run("predict", "model.adatron", "table.csv", "--proba"))
+    message = fails(run("predict", "model.skops", "table.csv", "--proba"))
     assert "EnsembleSVC, which has no probabilities; fit with --model auto" in message
 
 
@@ -155,7 +155,7 @@ def test_regression(run, predict, tmp_path):
     expected = [float(row[-1]) for row in list(csv.reader(path.open()))[1:]]
     found = [float(row[0]) for row in predict(path)]
     assert np.corrcoef(expected, found)[0, 1] > 0.9
-    model = load_model("model.adatron")
+    model = load_model("model.skops")
     assert found == model.predict(np.loadtxt(path, delimiter=",", skiprows=1)[:, :2]).tolist()
 
 
@@ -164,7 +164,7 @@ def test_outliers_and_clusters(run, predict, tmp_path):
     run("fit", path, "--no-report", "--model", "oneclass", "--target", "class")
     assert {row[0] for row in predict(path)} == {"1", "-1"}
     run("fit", path, "--no-report", "--model", "cluster", "--target", "class")
-    message = fails(run("predict", "model.adatron", path))
+    message = fails(run("predict", "model.skops", path))
     assert (
         "SupportVectorClustering groups the rows it was fitted on, and predicts nothing of others" in message
     )
@@ -173,12 +173,12 @@ def test_outliers_and_clusters(run, predict, tmp_path):
 def test_bundled_set(run, predict):
     run("fit", "pima", "--no-report")
     assert len(predict("pima")) == 768
-    assert "columns differ" in fails(run("predict", "model.adatron", "sonar"))
+    assert "columns differ" in fails(run("predict", "model.skops", "sonar"))
 
 
 def test_output_file(run, table):
-    shown = run("predict", "model.adatron", table).stdout
-    result = run("predict", "model.adatron", table, "-o", "out.csv")
+    shown = run("predict", "model.skops", table).stdout
+    result = run("predict", "model.skops", table, "-o", "out.csv")
     assert (result.exit_code, result.output) == (0, "")
     assert Path("out.csv").read_text() == shown
 
@@ -186,7 +186,7 @@ def test_output_file(run, table):
 def test_a_model_saved_in_python(run, predict, tmp_path):
     """It has no names of columns: they are taken in their order."""
     X = np.arange(80.0).reshape(40, 2)
-    save_model(SVC(probability=True).fit(X, np.repeat(["l", "h"], 20)), tmp_path / "model.adatron")
+    save_model(SVC(probability=True).fit(X, np.repeat(["l", "h"], 20)), tmp_path / "model.skops")
     rows = write_csv(tmp_path / "rows.csv", "u,v", X)
     assert {row[0] for row in predict(rows, "--proba")} == {"l", "h"}
 
@@ -204,14 +204,14 @@ def test_a_model_saved_in_python(run, predict, tmp_path):
 )
 def test_a_model_with_nonsense_about_its_columns(run, tmp_path, about):
     model = SVC().fit(np.arange(8.0).reshape(4, 2), [0, 0, 1, 1])
-    save_model(model, tmp_path / "model.adatron", about=about)
+    save_model(model, tmp_path / "model.skops", about=about)
     rows = write_csv(tmp_path / "rows.csv", "a,b", [(1, 2)])
     assert "what it says about its columns does not fit the model" in fails(
-        run("predict", "model.adatron", rows)
+        run("predict", "model.skops", rows)
     )
 
 
 def test_nothing_is_left_behind(run, table):
     before = sorted(os.listdir())
-    run("predict", "model.adatron", table)
+    run("predict", "model.skops", table)
     assert sorted(os.listdir()) == before

@@ -44,7 +44,7 @@ def test_L4_ctrl_c_at_the_terminal(start, terminal, tmp_path):
     assert command.until(lambda: "keeping the best model so far" in terminal.text()), terminal.text()
     assert command.wait() == 130
     assert "Traceback" not in terminal.text()
-    assert {"c", "model.adatron"} <= set(os.listdir(tmp_path))
+    assert {"c", "model.skops"} <= set(os.listdir(tmp_path))
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -58,7 +58,7 @@ def test_L4_L5_a_signal_before_there_is_a_model(start, tmp_path, number, code):
     os.close(writer)
     assert command.errors() == "adatron: interrupted\n"
     assert command.output() == ""
-    assert not (tmp_path / "model.adatron").exists()
+    assert not (tmp_path / "model.skops").exists()
 
 
 @pytest.mark.parametrize("make", [checkerboard, surface], ids=["AutoSVC", "AutoSVR"])
@@ -76,7 +76,7 @@ def test_L4_ctrl_c_during_the_search(run, monkeypatch, tmp_path, make):
     assert result.exit_code == 130
     assert "Traceback" not in result.stderr
     assert result.stderr == "adatron: interrupted; keeping the best model so far\n"
-    assert "stopped" in run("inspect", "model.adatron").stdout
+    assert "stopped" in run("inspect", "model.skops").stdout
 
 
 def test_L4_signals_that_the_parent_ignores_are_ignored(start, tmp_path):

@@ -7,9 +7,7 @@ from tests.problems_for_tests import noisy_points
 
 from adatron.exceptions import AdatronWarning
 from adatron.gram import LowRankGram, RowGram, choose_gram, low_rank_gram, pivoted_cholesky
-from adatron.gram.factors import nystroem
 from adatron.kernels import Gaussian, Laplacian, Linear
-from adatron.numerics.memory import available_memory
 
 
 def test_blocked_keeps_within_its_bound_and_evaluates_kept_rows_once():
@@ -36,7 +34,6 @@ def test_choice_is_explained_and_respects_cache_size():
     blocked = choose_gram(Gaussian(1.0), X, 0.1)
     assert blocked.reason.startswith("blocked")
     assert 8 * 200 * blocked.gram.capacity <= 0.1 * 2**20
-    assert available_memory() > 0
 
 
 def test_sparse_rows_behind_a_blocked_operator():
@@ -62,7 +59,7 @@ def test_factors_extend_to_new_points_and_know_their_error(kernel):
     X, _ = noisy_points(0, m=60)
     new, _ = noisy_points(1, m=10)
     K = kernel(X, X)
-    for gram in (nystroem(kernel, X, np.arange(0, 60, 2)), pivoted_cholesky(kernel, X, 30)):
+    for gram in (low_rank_gram(kernel, X, 30), pivoted_cholesky(kernel, X, 30)):
         approximate = gram.matmul(np.eye(60))
         error = np.trace(K - approximate) / np.trace(K)
         assert gram.trace_error == pytest.approx(error, abs=1e-10)
@@ -86,7 +83,7 @@ def test_P24_rank_above_the_rows_and_equal_landmarks():
         whole = low_rank_gram(Gaussian(0.5), X, 50)
     np.testing.assert_allclose(whole.matmul(np.eye(20)), Gaussian(0.5)(X, X), atol=1e-9)
     repeated = np.repeat(X[:5], 4, axis=0)
-    gram = nystroem(Gaussian(0.5), repeated, np.arange(20))
+    gram = low_rank_gram(Gaussian(0.5), repeated, 20)
     assert gram.factor.shape[1] <= 5
     assert np.isfinite(gram.factor).all()
     assert gram.trace_error < 1e-9

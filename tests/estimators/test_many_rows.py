@@ -93,8 +93,8 @@ def test_an_ensemble_of_many_rows_has_few_stages_and_few_vectors(monkeypatch):
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_models_of_many_rows_are_saved_and_loaded(model, mapped, moons, tmp_path):
-    save_model(model.fit(mapped, moons[1]), tmp_path / "model.adatron")
-    loaded = load_model(tmp_path / "model.adatron")
+    save_model(model.fit(mapped, moons[1]), tmp_path / "model.skops")
+    loaded = load_model(tmp_path / "model.skops")
     np.testing.assert_array_equal(loaded.decision_function(moons[2]), model.decision_function(moons[2]))
 
 

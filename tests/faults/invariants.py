@@ -19,8 +19,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from adatron.estimators.expansion import dense_coef
-
 __all__ = [
     "blobs",
     "check_model",
@@ -125,7 +123,8 @@ def _problems(model, y, weights):
     codes = np.searchsorted(model.classes_, y)
     upper = model.C * (weights * model.class_weight_[codes])
     taking_part = weights * model.class_weight_[codes] > 0.0
-    dual_coef = dense_coef(model)
+    stored = model.dual_coef_
+    dual_coef = stored.toarray() if sparse.issparse(stored) else stored
     coefficients = np.zeros((len(dual_coef), len(y)))
     coefficients[:, model.support_] = dual_coef
     n_classes = len(model.classes_)

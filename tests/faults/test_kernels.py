@@ -153,11 +153,11 @@ def test_K6_point_at_the_origin(solver, bias):
     """k(x, x) = 0: the step 1/k(x, x) must not be taken literally."""
     X, y = overlapping()
     X[5] = X[6] = 0.0
-    model = SVC(kernel="linear", solver=solver, fit_intercept=bias, max_iter=10_000)
+    model = SVC(kernel="linear", solver=solver, fit_intercept=bias, max_iter=2_000)
     fit_quietly(model, X, y)
     check_model(model, X, y)
     K = X @ X.T
-    same = SVC(kernel="precomputed", solver=solver, fit_intercept=bias, max_iter=10_000)
+    same = SVC(kernel="precomputed", solver=solver, fit_intercept=bias, max_iter=2_000)
     check_model(fit_quietly(same, K, y), K, y)
     if solver != "adatron-secant":
         assert model.converged_

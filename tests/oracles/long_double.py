@@ -7,8 +7,7 @@ double precision loses to rounding, this one sees.
 from __future__ import annotations
 
 import numpy as np
-
-from adatron.estimators.expansion import dense_coef
+from scipy import sparse
 
 __all__ = ["certified_gap", "kernel_matrix"]
 
@@ -42,7 +41,8 @@ def certified_gap(model, X, y=None, sample_weight=None):
     )
     weights = np.ones(len(K)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     coefficients = np.zeros(len(K), dtype=np.longdouble)
-    coefficients[model.support_] = dense_coef(model)[0]
+    stored = model.dual_coef_
+    coefficients[model.support_] = (stored.toarray() if sparse.issparse(stored) else stored)[0]
     if y is None:
         share = model.nu * weights.sum()
         return _one_class_gap(K, coefficients / np.longdouble(share), weights / np.longdouble(share))

@@ -16,13 +16,14 @@ ORDER = [
     "auto",
     "clustering",
     "selection",
+    "files",
     "io",
     "callbacks",
     "display",
     "papers",
     "cli",
 ]
-BOTTOM = {"storage", "datasets", "exceptions", "bounds"}
+BOTTOM = {"datasets", "exceptions", "bounds"}
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 

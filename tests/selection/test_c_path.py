@@ -14,9 +14,7 @@ from tests.problems_for_tests import noisy_points, separated_points
 
 from adatron import SVC
 from adatron.kernels import Gaussian, Linear, Polynomial
-from adatron.paths import homotopy
-from adatron.paths.c_path import c_path
-from adatron.paths.exact_path import exact_path
+from adatron.paths import c_path, exact_path, homotopy
 
 
 def balanced():

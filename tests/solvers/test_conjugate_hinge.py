@@ -5,8 +5,7 @@ import pytest
 from tests.problems_for_tests import noisy_points
 from tests.reference import conjugate_hinge as naive
 
-from adatron.gram import DenseGram
-from adatron.gram.factors import nystroem
+from adatron.gram import DenseGram, pivoted_cholesky
 from adatron.kernels import Gaussian
 from adatron.problems import DualProblem
 from adatron.solvers import ConjugateHinge
@@ -76,7 +75,7 @@ def test_quadratic_loss_ends_after_as_many_epochs_as_points_have_directions():
 def test_works_on_a_factor(points):
     K, y, weights = points
     X, _ = noisy_points(3, m=40)
-    gram = nystroem(Gaussian(0.7), X, np.arange(40))
+    gram = pivoted_cholesky(Gaussian(0.7), X, 40)
     dense = problem_of(DenseGram(K), y[:, None], weights[:, :1])
     factored = problem_of(gram, y[:, None], weights[:, :1])
     *_, (_, expected, _) = run(dense, np.inf, 5)

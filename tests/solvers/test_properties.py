@@ -15,8 +15,7 @@ from adatron.kernels import Gaussian, Linear, Polynomial
 from adatron.problems import classification, one_class
 from adatron.solvers import M3, MultiplicativeUpdating, Munk
 from adatron.solvers.greedy_adatron import feasible_start
-from adatron.training import GapRule, Run, rounds
-from adatron.training.records import measure
+from adatron.training import GapRule, Run, measure, rounds
 
 HARD = float("inf")
 

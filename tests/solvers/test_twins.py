@@ -22,7 +22,7 @@ from adatron.solvers import (
     RhoSVM,
     SecantAdatron,
 )
-from adatron.training.records import measure
+from adatron.training import measure
 
 
 def canonical_rho(K, y, upper, n_epochs):

@@ -204,8 +204,3 @@ class AutoSVR(RegressorMixin, AutoEstimator):
         check_is_fitted(self)
         X = check_predict_X(self, X)
         return self._centre + self._unit * self.svr_.predict(divided_by(X, self.feature_scale_))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -14,7 +14,7 @@ def write_page(found: dict[str, Any], path: Path) -> str | None:
     if find_spec("matplotlib") is None:
         return None
     from adatron.display.page import figure_html, items, page, paragraph, table
-    from adatron.storage import atomic_write
+    from adatron.files.atomic import atomic_write
 
     rows = [
         [m["name"], f"{m['error']:.2f} ± {m['standard_error']:.2f}", f"{m['seconds']:.3g}"]

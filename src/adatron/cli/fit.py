@@ -23,7 +23,7 @@ from adatron.cli.signals import Signals
 
 __all__ = ["fit"]
 
-_MODEL, _REPORT = Path("model.adatron"), Path("report.html")
+_MODEL, _REPORT = Path("model.skops"), Path("report.html")
 _MODELS = ("auto", "svc", "ensemble", "svr", "oneclass", "cluster")
 _KERNELS = ("rbf", "linear", "poly", "laplacian", "sigmoid")
 _NOT_CONVERGED = 3
@@ -90,6 +90,8 @@ def fit(ctx: click.Context, data: str, **options: Any) -> None:
 def _checked_paths(options: dict[str, Any]) -> dict[str, Path | None]:
     """Where to write; what cannot be written is an error before any work is done."""
     force = options["force"]
+    if find_spec("skops") is None:
+        raise ImportError("model files need skops: pip install adatron[cli]")
     if options["report"] is not None and find_spec("matplotlib") is None:
         raise ImportError("--report needs matplotlib: pip install adatron[plot]")
     default = None if options["no_report"] else _REPORT

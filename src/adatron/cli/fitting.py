@@ -96,7 +96,7 @@ def _report(
         summary["notes"].append("no report was written: it needs matplotlib, pip install adatron[plot]")
         return None
     from adatron.display.report import FitStory, fit_report
-    from adatron.storage import atomic_write
+    from adatron.files.atomic import atomic_write
 
     story = FitStory(
         rows.short_name, outcome.model, parts.X_train, parts.y_train, parts.X_test, parts.y_test,

@@ -84,7 +84,7 @@ class OutputPath(click.ParamType):
 
 def may_write(option: str, given: Path | None, default: Path | None, *, force: bool) -> Path | None:
     """The file to write, or an error before any work is done; default names are overwritten."""
-    from adatron.storage import check_target
+    from adatron.files.atomic import check_target
 
     path = default if given is None else given
     if path is None:

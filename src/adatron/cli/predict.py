@@ -35,7 +35,7 @@ def predict(
     from adatron.cli.predicting import predictions
     from adatron.cli.terminal import print_json
     from adatron.cli.warned import told_warnings
-    from adatron.storage import atomic_write
+    from adatron.files.atomic import atomic_write
 
     with told_warnings() as warned:
         columns = predictions(model, data, proba=proba, **reading(options))

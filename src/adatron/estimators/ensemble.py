@@ -143,9 +143,8 @@ class EnsembleSVC(ExpansionClassifier):
         if not len(plan.runs[0].live):  # not for every callback on the way: that would take all stages
             svm = SVC(float("inf"), plan.kernel, fit_intercept=False, solver="rho", multi_class="ovr")
             last = self._averaged(plan, np.column_stack([solution.alpha for solution in solutions]))
-            names = {"n_features_in_", "feature_names_in_"} & vars(self).keys()
-            last |= {name: getattr(self, name) for name in names}
-            svm.__dict__.update(last | summary, class_weight_=plan.data.class_weight)
+            known = {name: value for name, value in vars(self).items() if name.endswith("_in_")}
+            svm.__dict__.update(last | summary | known, class_weight_=plan.data.class_weight)
             attributes |= {"final_svm_": svm, "_stages": _stage_coefficients(plan, rule)}
         return attributes
 

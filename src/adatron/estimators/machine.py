@@ -104,12 +104,11 @@ class SupportVectorMachine(ExpansionMachine):
         choice, indefinite = kernel_matrix(
             self, trained, X, needs_few_rows=few_rows, copies=layout.copies_of_the_matrix(data.codes),
             only_multiplies=isinstance(self.solver, str) and self.solver in _WHOLE_MATRIX,
-            precise=bool(len(data.classes) and np.isinf(self.C)),
+            precise=bool(len(data.classes) and np.isinf(self.C)),  # float32 will never do for a hard margin
         )  # fmt: skip
         problems = self._problems(choice.gram, data, layout)
-        n_threads = count_threads(self.n_jobs)
-        if self.n_jobs is None and self._is_greedy and len(problems) >= _MANY_PROBLEMS:
-            n_threads = usable_threads()
+        is_spread = self.n_jobs is None and self._is_greedy and len(problems) >= _MANY_PROBLEMS
+        n_threads = usable_threads() if is_spread else count_threads(self.n_jobs)
         runs, limit = self._runs(problems, indefinite), self.time_limit
         return FitPlan(kernel, data, choice.gram, runs, choice.reason, layout, constant, limit, n_threads)
 
@@ -125,8 +124,7 @@ class SupportVectorMachine(ExpansionMachine):
         may_give_up = self.max_iter == -1 and self.time_limit is None and isinstance(solver, _CRAWLING)
         rule: dict[str, Any] = {"indefinite": indefinite, "may_give_up": may_give_up, "regime": self._regime}
         rule |= {"aim": self._aim if self.tol >= _EXACT_BELOW else 1.0, "eager": self.solver == "auto"}
-        shapes = [problem.y.shape for problem in problems]
-        shapes = [(first.m, first.n_classes)] if is_direct else shapes
+        shapes = [(first.m, first.n_classes)] if is_direct else [p.y.shape for p in problems]
         previous = getattr(self, "_alphas", []) if self.warm_start else []
         starts = previous if [alpha.shape for alpha in previous] == shapes else [None] * len(problems)
         most = check_max_iter(self.max_iter)

@@ -208,14 +208,13 @@ default="auto"
 
 def check_coincident(X: Any, codes: np.ndarray, rows: np.ndarray, classes: np.ndarray) -> None:
     """Refuse equal rows of different classes: no kernel separates them."""
-    labels = classes.tolist()
     seen: dict[bytes, int] = {}
     for i, key in enumerate(row_keys(X)):
         j = seen.setdefault(key, i)
         if codes[i] != codes[j]:
             raise InfeasibleError(
                 f"the classes are not separable with any kernel: rows {rows[j]} and {rows[i]} of X coincide "
-                f"but are labelled {labels[codes[j]]!r} and {labels[codes[i]]!r}; set C < inf"
+                f"but are labelled {' and '.join(map(repr, classes[codes[[j, i]]].tolist()))}; set C < inf"
             )
 
 

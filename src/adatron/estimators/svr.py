@@ -135,8 +135,7 @@ def _check_one_tube(X: Any, targets: np.ndarray, rows: np.ndarray, epsilon: floa
     ends: dict[bytes, tuple[int, int]] = {}  # the rows of the least and the greatest target
     for i, key in enumerate(row_keys(X)):
         low, high = ends.setdefault(key, (i, i))
-        low, high = min(low, i, key=targets.__getitem__), max(high, i, key=targets.__getitem__)
-        ends[key] = low, high
+        ends[key] = low, high = min(low, i, key=targets.__getitem__), max(high, i, key=targets.__getitem__)
         if targets[high] - targets[low] > 2.0 * epsilon:
             raise InfeasibleError(
                 f"no function stays within epsilon={epsilon:g} of all targets, as C=inf asks for: rows "

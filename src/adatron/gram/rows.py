@@ -82,6 +82,7 @@ class RowGram(Gram):
     def tiles(self) -> TileEvaluator:
         if self._tiles is None:
             self._tiles = tile_evaluator(self.kernel, self.X, self.dtype)
+            self._are_cheap = isinstance(self._tiles, DenseTiles) and self.X.shape[1] <= _CHEAP
         return self._tiles
 
     def exact(self) -> RowGram:
@@ -111,16 +112,18 @@ class RowGram(Gram):
         rows = np.arange(self.m)[rows] if isinstance(rows, slice) else np.asarray(rows)
         if self.keeps_first:
             self._keep_while_there_is_room(rows)
-        elif is_square and self._is_cheap:  # to evaluate half of it costs less than to gather kept rows
+        tiles = self.tiles
+        if is_square and self._are_cheap and not self.keeps_first:
+            # to evaluate half of it costs less than to gather kept rows
             out = np.empty((len(rows), len(rows)), dtype=self.dtype)
-            is_finite = self.tiles.fill_whole(out, self.n_threads, rows)
+            is_finite = tiles.fill_whole(out, self.n_threads, rows)
             return out if is_finite else check_finite(out, rows, rows)
         cached = self._slot[rows] >= 0
         if cached.any() and (cols is not None or self.keeps_first):
             return self._mixed(rows, cached, rows if is_square else cols)
         out = np.empty((len(rows), self.m if cols is None else len(cols)), dtype=self.dtype)
         for part in _chunks(np.arange(len(rows))):
-            self.tiles.fill(rows[part], cols, out[part[0] : part[-1] + 1], self.n_threads)
+            tiles.fill(rows[part], cols, out[part[0] : part[-1] + 1], self.n_threads)
         return check_finite(out, rows, cols)
 
     def _mixed(self, rows: np.ndarray, cached: np.ndarray, cols: np.ndarray | None) -> np.ndarray:
@@ -178,11 +181,7 @@ class RowGram(Gram):
     @property
     def forgets(self) -> bool:
         """Whether rows are not worth keeping: most would have left when they are needed again."""
-        return self.capacity < _SHORT * self.m and self._is_cheap
-
-    @property
-    def _is_cheap(self) -> bool:
-        return isinstance(self.tiles, DenseTiles) and self.X.shape[1] <= _CHEAP
+        return self.capacity < _SHORT * self.m and isinstance(self.tiles, DenseTiles) and self._are_cheap
 
     def _add_unkept(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
         """Tiles are added while they are in cache, and never written to memory."""

@@ -9,13 +9,13 @@ and `load_model` keep a model with everything it needs to predict, bit for bit, 
 >>> X, y = load_ionosphere(return_X_y=True)
 >>> model = AutoSVC().fit(X[::2], y[::2])
 >>> with tempfile.TemporaryDirectory() as directory:
-...     io.save_model(model, os.path.join(directory, "ionosphere.adatron"))
-...     again = io.load_model(os.path.join(directory, "ionosphere.adatron"))
+...     io.save_model(model, os.path.join(directory, "ionosphere.skops"))
+...     again = io.load_model(os.path.join(directory, "ionosphere.skops"))
 >>> bool((again.predict_proba(X) == model.predict_proba(X)).all())
 True
 
-Other programs read `to_libsvm`'s and `to_onnx`'s files; ``skops.io.load(path, trusted=SKOPS_TRUSTED)`` loads
-what skops has saved. ``docs/model_files.md`` has the layout of a model file, byte by byte.
+Other programs read `to_libsvm`'s and `to_onnx`'s files; ``skops.io.load(path, trusted=SKOPS_TRUSTED)`` reads
+model files, too. ``docs/model_files.md`` says what is in them.
 
 Names are loaded on first use, so that a message can be printed without NumPy.
 """
@@ -24,9 +24,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adatron.io.libsvm_text import to_libsvm
-    from adatron.io.model_files import describe_file, load_model, save_model
-    from adatron.io.onnx_file import to_onnx
+    from adatron.files.libsvm import to_libsvm
+    from adatron.files.models import describe_file, load_model, save_model
+    from adatron.files.onnx import to_onnx
+    from adatron.files.schema import SKOPS_TRUSTED
     from adatron.io.readers import (
         DenseTable,
         Limits,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
         read_table,
         split_target,
     )
-    from adatron.io.skops_types import SKOPS_TRUSTED
 
 __all__ = [
     "SKOPS_TRUSTED",
@@ -54,19 +54,20 @@ __all__ = [
     "to_onnx",
 ]
 
-_ELSEWHERE = {
-    "SKOPS_TRUSTED": "skops_types",
-    "describe_file": "model_files",
-    "load_model": "model_files",
-    "save_model": "model_files",
-    "to_libsvm": "libsvm_text",
-    "to_onnx": "onnx_file",
+_FILES = {
+    "SKOPS_TRUSTED": "schema",
+    "describe_file": "models",
+    "load_model": "models",
+    "save_model": "models",
+    "to_libsvm": "libsvm",
+    "to_onnx": "onnx",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module(f"adatron.io.{_ELSEWHERE.get(name, 'readers')}"), name)
+        module = f"adatron.files.{_FILES[name]}" if name in _FILES else "adatron.io.readers"
+        return getattr(import_module(module), name)
     raise AttributeError(f"module 'adatron.io' has no attribute {name!r}")
 
 

@@ -63,7 +63,7 @@ class ProductForm:
     def offsets(self, squares: np.ndarray) -> np.ndarray:
         """o(x) of rows from ``|x|²``."""
         with np.errstate(over="ignore"):
-            return -0.5 * self.scale * squares if self.moves_with_data else np.zeros(len(squares))
+            return -0.5 * self.scale * squares if self.function == "exp" else np.zeros(len(squares))
 
     def right(self, squares: np.ndarray) -> np.ndarray:
         """The last two columns of the right factor, float64."""

@@ -67,55 +67,56 @@ class GreedyAdatron:
 
     def epoch(self, problem: DualProblem, state: GreedyState, pause: Pause) -> GreedyState:
         """One round of every column."""
+        gram, points, has_bias = problem.gram, problem.gram.points, problem.has_bias
         for column in range(problem.n_columns):
             pause()
-            self._round(problem, state, column, pause)
+            y, p, bounds = problem.y[:, column], problem.p[:, column], problem.upper[:, column]
+            alpha, f, member = state.alpha[:, column], state.f[:, column], state.member[:, column]
+            reach = state.reach[column]
+            rise, fall = np.empty((2, problem.m))
+            while True:
+                upper, v = reach * bounds, y * p - f
+                middle, violation = _violations(y, alpha, upper, v, has_bias, rise, fall)
+                if reach == 1.0 or violation > _violation_of_zero(problem, column):
+                    break
+                factor = min(_FACTOR, 1.0 / reach)  # raise the bounds, α and f with them
+                reach = state.reach[column] = 1.0 if factor < _FACTOR else factor * reach
+                alpha[:] = np.where(
+                    alpha >= upper, reach * bounds, np.minimum(factor * alpha, reach * bounds)
+                )
+                f *= factor
+            if violation <= 0.0:
+                state.stalled[column], state.bias[column] = 1.0, middle
+                continue
+            whole = points.m <= 2 * self.size
+            rows = np.arange(problem.m) if whole else working_set(self.size, rise, fall, member)
+            matrix = points.partial() if whole else PartialMatrix.whole(gram.block(rows, rows))
+            inner, moved = (v[rows] - middle).astype(matrix.K.dtype), alpha[rows]
+            diagonal = problem.diagonal[rows].astype(matrix.K.dtype)
+            take_steps, steps = pair_steps if has_bias else single_steps, 0
+            goal = violation * (_INNER_OF_ALL if whole else _INNER)
+            while True:
+                steps += take_steps(
+                    matrix, diagonal, inner, y[rows], moved, upper[rows], goal, _STEPS - steps
+                )
+                if not matrix.is_full or steps == _STEPS:
+                    break
+                matrix = points.grow()
+            step = y[rows] * (moved - alpha[rows])
+            changed = step != 0.0
+            if whole:
+                f[:] = y * p - inner - middle
+            elif changed.any():
+                pause()
+                outputs = np.zeros(problem.m)
+                gram.add_rows(rows[changed], step[changed], outputs)
+                f += outputs
+            alpha[rows] = moved
+            member[:] = 0.0
+            member[rows] = 1.0
+            state.stalled[column] = float(reach == 1.0 and not changed.any())
+            state.bias[column] = _bias(y, p, upper, alpha, f, middle) if has_bias else 0.0
         return state
-
-    def _round(self, problem: DualProblem, state: GreedyState, column: int, pause: Pause) -> None:
-        gram, points, has_bias = problem.gram, problem.gram.points, problem.has_bias
-        y, p, bounds = problem.y[:, column], problem.p[:, column], problem.upper[:, column]
-        alpha, f, member = state.alpha[:, column], state.f[:, column], state.member[:, column]
-        reach = state.reach[column]
-        rise, fall = np.empty((2, problem.m))
-        while True:
-            upper, v = reach * bounds, y * p - f
-            middle, violation = _violations(y, alpha, upper, v, has_bias, rise, fall)
-            if reach == 1.0 or violation > _violation_of_zero(problem, column):
-                break
-            factor = min(_FACTOR, 1.0 / reach)  # raise the bounds, α and f with them
-            reach = state.reach[column] = 1.0 if factor < _FACTOR else factor * reach
-            alpha[:] = np.where(alpha >= upper, reach * bounds, np.minimum(factor * alpha, reach * bounds))
-            f *= factor
-        if violation <= 0.0:
-            state.stalled[column], state.bias[column] = 1.0, middle
-            return
-        whole = points.m <= 2 * self.size
-        rows = np.arange(problem.m) if whole else working_set(self.size, rise, fall, member)
-        matrix = points.partial() if whole else PartialMatrix.whole(gram.block(rows, rows))
-        inner, moved = (v[rows] - middle).astype(matrix.K.dtype), alpha[rows]
-        diagonal = problem.diagonal[rows].astype(matrix.K.dtype)
-        take_steps, steps = pair_steps if has_bias else single_steps, 0
-        goal = violation * (_INNER_OF_ALL if whole else _INNER)
-        while True:
-            steps += take_steps(matrix, diagonal, inner, y[rows], moved, upper[rows], goal, _STEPS - steps)
-            if not matrix.is_full or steps == _STEPS:
-                break
-            matrix = points.grow()
-        step = y[rows] * (moved - alpha[rows])
-        changed = step != 0.0
-        if whole:
-            f[:] = y * p - inner - middle
-        elif changed.any():
-            pause()
-            outputs = np.zeros(problem.m)
-            gram.add_rows(rows[changed], step[changed], outputs)
-            f += outputs
-        alpha[rows] = moved
-        member[:] = 0.0
-        member[rows] = 1.0
-        state.stalled[column] = float(reach == 1.0 and not changed.any())
-        state.bias[column] = _bias(y, p, upper, alpha, f, middle) if has_bias else 0.0
 
 
 def feasible_start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray | None:

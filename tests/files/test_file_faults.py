@@ -8,34 +8,45 @@ import pickle
 import random
 import sys
 import time
-import tracemalloc
 
 import joblib
 import numpy as np
 import pytest
 import skops.io
+from scipy import sparse
 
-from adatron import SVC
+from adatron import SVC, __version__
 from adatron.estimators.classifier import Layout
 from adatron.estimators.probabilities import ClassProbabilities
 from adatron.io import load_model, save_model
-from adatron.io.encoding import Encoder
+from adatron.kernels import Gaussian
 from adatron.numerics.memory import peak_memory
-from adatron.storage import write_container
 from adatron.training import Status
-from tests.io.models import FRAME, MODELS, NEW, WORDS, fitted, outputs
-from tests.io.mutations import forged, mutated, mutated_values, parts_of, sealed
+from tests.files.models import FRAME, MODELS, NEW, WORDS, fitted, outputs
+from tests.files.mutations import (
+    EMPTY,
+    forged,
+    json_node,
+    mutated,
+    mutated_values,
+    npy,
+    object_node,
+    parts_of,
+    sealed,
+    sequence,
+    state_of,
+)
 
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "model.adatron"
+    return tmp_path / "model.skops"
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """The bytes of a small model."""
-    path = tmp_path_factory.mktemp("small") / "small.adatron"
+    path = tmp_path_factory.mktemp("small") / "small.skops"
     save_model(SVC(gamma=1.0).fit([[-1.0], [1.0]], ["no", "yes"]), path)
     return path.read_bytes()
 
@@ -93,62 +104,139 @@ def test_F3_files_of_other_programs(path, tmp_path):
     assert not (tmp_path / "bomb").exists()
 
 
-def test_F3_pickle_within_the_header(path, tmp_path, small):
-    """No value of the header is ever unpickled, imported or called."""
-    header, payload = parts_of(small)
-    bomb = pickle.dumps(Bomb(tmp_path / "bomb"), protocol=0).decode()
-    for value in (
-        bomb,
-        {"pickle": bomb},
-        {"object": ["os.mkdir", {"path": bomb}]},
-        {"estimator": ["os", {}]},
-    ):
-        for name in ("kernel", "_kernel", "random_state", "class_weight"):
-            forged_header = copy.deepcopy(header)
-            forged_header["model"]["estimator"][1][name] = value
-            path.write_bytes(forged(forged_header, payload))
-            if name in ("kernel", "_kernel") or isinstance(value, dict):
-                with pytest.raises(ValueError, match="cannot be read"):
-                    load_model(path)
-            else:
-                load_model(path)
+def node(loader, name, content=None):
+    module, _, kind = name.rpartition(".")
+    return {
+        "__class__": kind,
+        "__module__": module,
+        "__loader__": loader,
+        "content": content,
+        "attrs": content,
+    }
+
+
+FOREIGN = {
+    "class": object_node("subprocess.Popen"),
+    "class of ours": object_node("adatron.files.models.save_model"),
+    "estimator": object_node("sklearn.linear_model._logistic.LogisticRegression"),
+    "kernel with code": object_node("adatron.kernels.CallableKernel"),
+    "own module": object_node("mine.Thing"),
+    "function": node("FunctionNode", "os.system"),
+    "ufunc": node("FunctionNode", "numpy.add"),
+    "method": node("MethodNode", "adatron.SVC", {"func": "fit", "obj": object_node("adatron.SVC")}),
+    "partial": node("PartialNode", "functools.partial", {}),
+    "operator": node("OperatorFuncNode", "operator.methodcaller", sequence("tuple", json_node("x"))),
+    "constructor": node("ConstructorFromReduceNode", "adatron.kernels.Linear", sequence("tuple")),
+    "constructor of theirs": node("ConstructorFromReduceNode", "pathlib.Path", sequence("tuple")),
+    "type": node("TypeNode", "os.path"),
+    "type of object": node("TypeNode", "builtins.object"),
+    "random numbers": node("RandomStateNode", "numpy.random.mtrand.RandomState", EMPTY),
+    "tree": node("TreeNode", "sklearn.tree._tree.Tree", EMPTY),
+    "dict of another class": EMPTY | {"__class__": "OrderedDict", "__module__": "collections"},
+    "list of another class": sequence("list") | {"__class__": "deque", "__module__": "collections"},
+    "unknown loader": node("PickleNode", "builtins.str", "x"),
+    "no loader": {"content": []},
+    "text": "SVC",
+    "nothing": None,
+    "number": 3,
+    "JSON of JSON": json_node([[1]]),
+    "JSON object": json_node({"a": 1}),
+    "reference": json_node(1) | {"__id__": 5},
+    "another node": {"__class__": None, "__module__": None, "__loader__": "CachedNode", "__id__": 1},
+    "schema as an array": node("NdArrayNode", "numpy.ndarray") | {"type": "numpy", "file": "schema.json"},
+    "missing array": node("NdArrayNode", "numpy.ndarray") | {"type": "numpy", "file": "a99.npy"},
+    "path": node("NdArrayNode", "numpy.ndarray") | {"type": "numpy", "file": "../../etc/passwd.npy"},
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_F3_other_things_than_known_models(path, small, name):
+    """Neither as the model nor within it."""
+    schema, members = parts_of(small)
+    rejected(path, forged(_at_the_root(FOREIGN[name]), members), "cannot be read")
+    for attribute in ("random_state", "_kernel", "new_"):
+        changed = copy.deepcopy(schema)
+        state_of(changed)[attribute] = FOREIGN[name]
+        rejected(path, forged(changed, members), "cannot be read")
+
+
+def _at_the_root(value):
+    return value | {"protocol": 2} if isinstance(value, dict) else value
+
+
+MODULE = "open(__file__ + '.imported', 'w')\nclass Thing: pass\n"
+
+
+def test_F3_nothing_is_imported_or_unpickled(path, tmp_path, monkeypatch, small):
+    (tmp_path / "mine.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    schema, members = parts_of(small)
+    state_of(schema)["new_"] = object_node("mine.Thing")
+    rejected(path, forged(schema, members), "cannot be part of a model file")
+    bomb = pickle.dumps(Bomb(tmp_path / "bomb"))
+    rejected(path, forged(schema, members | {"SVC_classes_.npy": bomb}), "cannot be read")
+    assert not list(tmp_path.glob("*.imported"))
     assert not (tmp_path / "bomb").exists()
 
 
 @pytest.mark.parametrize(
-    "value",
-    [
-        {"estimator": ["subprocess.Popen", {"args": "x"}]},
-        {"estimator": ["sklearn.LogisticRegression", {}]},
-        {"estimator": ["SVC", {"predict": "x"}]},
-        {"estimator": ["SVC", {"__class__": "x"}]},
-        {"estimator": ["SVC", {"fit": {"type": "object"}}]},
-        {"estimator": ["SVC", {"_expand": None}]},
-        {"estimator": ["SVC", {"unknown": 1}]},
-        {"estimator": ["SVC", {}]},
-        {"estimator": ["SVC"]},
-        {"estimator": [["SVC"], {}]},
-        {"estimator": "SVC"},
-        {"estimator": ["sklearn.Pipeline", {"steps": []}]},
-        {"estimator": ["sklearn.Pipeline", {"steps": [{"tuple": ["a", "b"]}]}]},
-        {"estimator": ["sklearn.Pipeline", {"steps": [], "memory": "/tmp"}]},
-        {"estimator": ["sklearn.FunctionTransformer", {"func": {"type": "float"}}]},
-        {"object": ["kernel.Gaussian", {"gamma": 1.0}]},
-        {"array": "a0"},
-        {},
-        [],
-        None,
-        "SVC",
-    ],
-    ids=str,
+    ("name", "value"),
+    [("predict", "x"), ("__class__", "x"), ("fit", None), ("_expansion", None), ("unknown", 1), ("a b_", 1)],
 )
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
-def test_F3_other_things_than_known_models(path, value):
-    header = {"kind": "model", "format": "1.0", "arrays": [], "model": value}
-    rejected(path, forged(header, b""), "cannot be read")
+def test_F3_attributes_that_no_fit_sets(path, small, name, value):
+    """A value must not take the place of a method."""
+    schema, members = parts_of(small)
+    state_of(schema)[name] = json_node(value)
+    schema["content"]["key_types"]["content"].append(schema["content"]["key_types"]["content"][0])
+    rejected(path, forged(schema, members), "cannot be read: inconsistent model")
 
 
-def forged_state(model, path, **changes):
+@pytest.mark.parametrize("kind", ["list", "list with a file", "array of objects"])
+def test_F3_few_nodes_that_become_many(path, small, kind):
+    """Thirty lists, each of which holds the next one twice."""
+    schema, members = parts_of(small)
+    name, bomb = state_of(schema)["classes_"]["file"], json_node(1)
+    for i in range(30):
+        first, again = ({**item, "__id__": i + 100} for item in (bomb, json_node(0)))
+        bomb = sequence("list", first, again)
+        if kind != "list":
+            bomb["file"] = name
+        if kind == "array of objects":
+            array = {"__class__": "ndarray", "__module__": "numpy", "__loader__": "NdArrayNode"}
+            bomb |= array | {"type": "json", "shape": sequence("tuple", json_node(2))}
+    state_of(schema)["new_"] = bomb
+    began = time.thread_time()
+    rejected(path, forged(schema, members), "refers to another|is not such an array")
+    assert time.thread_time() - began < 0.5
+
+
+@pytest.mark.parametrize("name", ["deep", "many nodes", "numbers", "text", "keys"])
+def test_F4_hostile_schema(path, small, name):
+    members = parts_of(small)[1]
+    text = {
+        "deep": b"[" * 10**6,
+        "many nodes": b"[" + b"{}," * 400_000 + b"{}]",
+        "numbers": b"[" + b"1," * 6_000_000 + b"1]",
+        "text": b'"' + b"a" * 70_000_000 + b'"',
+        "keys": b'{"__loader__":"a","__loader__":"b"}',
+    }[name]
+    path.write_bytes(forged(text, members))
+    began = time.thread_time()
+    with pytest.raises(ValueError, match="cannot be read"):
+        load_model(path)
+    assert time.thread_time() - began < 1.0
+
+
+def test_F4_deep_lists_in_a_schema(path, small):
+    schema, members = parts_of(small)
+    value = json_node(1)
+    for _ in range(300):
+        value = sequence("list", value)
+    state_of(schema)["new_"] = value
+    rejected(path, forged(schema, members), "cannot be read")
+
+
+def forged_state(model, path, monkeypatch, **changes):
     """A file whose estimator has attributes that `save_model` would not write."""
     changed = copy.deepcopy(model)
     for name, value in changes.items():
@@ -156,9 +244,9 @@ def forged_state(model, path, **changes):
     with pytest.raises(ValueError, match="inconsistent model"):
         save_model(changed, path)
     assert not path.exists()
-    encoder = Encoder()
-    header = {"written_by": "adatron 0.1.0", "model": encoder.estimator(changed)}
-    write_container(path, "model", header, encoder.arrays)
+    with monkeypatch.context() as patch:
+        patch.setattr("adatron.files.models.check_model", lambda model: None)
+        save_model(changed, path)
 
 
 def changed(name, attribute, change):
@@ -173,6 +261,13 @@ def put(place, value):
         array[place] = value
 
     return change
+
+
+def with_gamma(gamma):
+    """A Gaussian that was never checked."""
+    kernel = Gaussian(1.0)
+    vars(kernel)["gamma"] = gamma
+    return kernel
 
 
 INCONSISTENT = {
@@ -214,6 +309,17 @@ INCONSISTENT = {
     "layout classes": ("SVC", "_layout", lambda a: Layout(2, "ovo")),
     "layout strategy": ("SVC", "_layout", lambda a: Layout(3, "abc")),
     "no kernel": ("SVC", "_kernel", lambda a: "rbf"),
+    "kernel by another name": ("SVC", "kernel", lambda a: "os.system"),
+    "kernel that is none": ("SVC", "kernel", lambda a: Layout(3, "ovo")),
+    "negative gamma": ("SVC", "_kernel", lambda a: with_gamma(-1.0)),
+    "gamma NaN": ("SVC", "_kernel", lambda a: with_gamma(float("nan"))),
+    "gamma text": ("SVC", "_kernel", lambda a: with_gamma("1")),
+    "gamma within a sum": ("SVC composed", "_kernel", lambda a: a + with_gamma(-1.0)),
+    "gamma of the search": ("AutoSVC", "gamma_", lambda a: -a),
+    "many features": ("SVR no support", "n_features_in_", lambda a: 10**12),
+    "many classes": ("SVC", "_layout", lambda a: Layout(10**9, "ovo")),
+    "truth values": ("SVC two classes", "classes_", lambda a: np.array([0, 2], np.uint8).view(bool)),
+    "sparse coefficients": ("SVC sparse", "dual_coef_", lambda a: sparse.csr_array((2, 10**9))),
     "precision": ("SVC", "_precision", lambda a: np.int8),
     "landmarks": ("SVC rank", "_landmarks", lambda a: a[:, :1]),
     "landmark coefficients": ("SVC rank", "_landmark_coef", lambda a: a[:, :1]),
@@ -241,141 +347,148 @@ INCONSISTENT = {
 
 
 @pytest.mark.parametrize("name", INCONSISTENT)
-def test_F7_model_that_contradicts_itself(path, name):
+def test_F7_model_that_contradicts_itself(path, monkeypatch, name):
     model, attribute, change = INCONSISTENT[name]
-    forged_state(fitted(model), path, **{attribute: changed(model, attribute, change)})
-    with pytest.raises(ValueError, match="inconsistent model") as caught:
+    forged_state(fitted(model), path, monkeypatch, **{attribute: changed(model, attribute, change)})
+    began = time.thread_time()
+    with pytest.raises(ValueError, match="cannot be read") as caught:
         load_model(path)
+    assert time.thread_time() - began < 0.5
     assert str(path) in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+SCALERS = [
+    (0, "scale_", lambda a: a[:2]),
+    (0, "min_", lambda a: a * np.inf),
+    (1, "scale_", lambda a: a * np.nan),
+    (2, "center_", lambda a: np.append(a, 1.0)),
+    (3, "scale_", lambda a: a * np.nan),
+    (3, "n_features_in_", lambda n: 4),
+    (3, "n_features_in_", lambda n: 10**12),
+]
 
 
 def test_F7_within_a_pipeline_and_an_ensemble(path):
     pipeline = copy.deepcopy(fitted("Pipeline"))
     pipeline.steps[-1][1].dual_coef_[0, 0] = 1e6
-    with pytest.raises(ValueError, match=r"inconsistent model: SVC\.dual_coef_"):
+    with pytest.raises(ValueError, match=r"inconsistent model: SVC: dual_coef_"):
         save_model(pipeline, path)
-    scaled = copy.deepcopy(fitted("Pipeline scalers"))
-    scaled.steps[-2][1].scale_[0] = np.nan
-    with pytest.raises(ValueError, match=r"inconsistent model: StandardScaler\.scale_"):
-        save_model(scaled, path)
+    for step, attribute, change in SCALERS:
+        scaled = copy.deepcopy(fitted("Pipeline scalers"))
+        setattr(scaled.steps[step][1], attribute, change(getattr(scaled.steps[step][1], attribute)))
+        with pytest.raises(ValueError, match="inconsistent model"):
+            save_model(scaled, path)
+    encoded = copy.deepcopy(fitted("Pipeline"))
+    encoded.steps[0][1].transformers_[1][1].steps[1][1].categories_.pop()
+    with pytest.raises(ValueError, match="inconsistent model"):
+        save_model(encoded, path)
     ensemble = copy.deepcopy(fitted("EnsembleSVC"))
     ensemble.final_svm_.n_support_[0] += 1
-    with pytest.raises(ValueError, match=r"inconsistent model: SVC\.n_support_"):
+    with pytest.raises(ValueError, match=r"inconsistent model: SVC: n_support_"):
         save_model(ensemble, path)
 
 
 @pytest.mark.parametrize(
-    "change", ["index beyond", "index negative", "pointers fall", "pointers too far", "columns"]
+    "change",
+    ["index beyond", "index negative", "pointers fall", "pointers too far", "columns", "format", "no format"],
 )
 def test_F7_sparse_rows(path, change):
     data = bytes_of("SVC sparse", path)
-    header, payload = parts_of(data)
-    names = header["model"]["estimator"][1]["support_vectors_"]["csr"]
-    entries = {entry["name"]: entry for entry in header["arrays"]}
-    payload = bytearray(payload)
-
-    def view(place):
-        entry = entries[names[place]]
-        return np.frombuffer(payload, entry["dtype"], entry["shape"][0], entry["offset"])
-
+    schema, members = parts_of(data)
+    name = state_of(schema)["support_vectors_"]["file"]
+    matrix = dict(np.load(streams.BytesIO(members[name])))
     if change == "index beyond":
-        view(1)[0] = 3
+        matrix["indices"][0] = 3
     elif change == "index negative":
-        view(1)[0] = -1
+        matrix["indices"][0] = -1
     elif change == "pointers fall":
-        view(2)[3] = 0
+        matrix["indptr"][3] = 0
     elif change == "pointers too far":
-        view(2)[-1] = 2**30
+        matrix["indptr"][-1] = 2**30
+    elif change == "columns":
+        matrix["shape"][1] = 2
     else:
-        names[3][1] = 2
-    rejected(path, forged(header, bytes(payload)), "cannot be read")
+        matrix["format"] = np.array(b"csc" if change == "format" else b"block")
+    buffer = streams.BytesIO()
+    np.savez(buffer, **matrix)
+    rejected(path, forged(schema, members | {name: buffer.getvalue()}), "cannot be read")
 
 
-@pytest.mark.parametrize(
-    "kernel", ["os.system", "lambda x: x", "__import__('os')", "", "RBF", None, 3, [], {}]
-)
-def test_K12_kernel_by_name(path, small, kernel):
-    header, payload = parts_of(small)
-    header["model"]["estimator"][1]["kernel"] = kernel
-    rejected(path, forged(header, payload), "cannot be read")
+KERNEL = "adatron.kernels.Gaussian"
+
+
+def kernel_node(name, **parts):
+    key = {"__class__": "str", "__module__": "builtins", "__loader__": "TypeNode"}
+    nodes = {part: value if isinstance(value, dict) else json_node(value) for part, value in parts.items()}
+    return object_node(name, EMPTY | {"content": nodes, "key_types": sequence("list", *(key for _ in parts))})
 
 
 @pytest.mark.parametrize(
     "kernel",
     [
-        ["os.system", {"command": "true"}],
-        ["kernel.CallableKernel", {"function": {"type": "object"}}],
-        ["kernel.Gaussian", {"gamma": -1.0}],
-        ["kernel.Gaussian", {"gamma": {"float": "nan"}}],
-        ["kernel.Gaussian", {"gamma": "1"}],
-        ["kernel.Gaussian", {"gamma": 1.0, "more": 1}],
-        ["kernel.Sum", {"left": 1, "right": 2}],
-        ["kernel.Sum", {"left": {"object": ["kernel.Linear", {}]}}],
-        ["kernel.Power", {"base": {"object": ["kernel.Linear", {}]}, "exponent": 0.5}],
-        ["part.Layout", {"n_classes": 2, "strategy": "ovo"}],
-        ["Gaussian"],
-        "kernel.Gaussian",
+        kernel_node("os.system", command="true"),
+        kernel_node("adatron.kernels.CallableKernel", function="x"),
+        kernel_node(KERNEL, gamma=-1.0),
+        kernel_node(KERNEL, gamma=float("nan")),
+        kernel_node(KERNEL, gamma="1"),
+        kernel_node(KERNEL),
+        kernel_node("adatron.kernels.Sum", left=1, right=2),
+        kernel_node("adatron.kernels.Sum", left=kernel_node("adatron.kernels.Linear")),
+        kernel_node("adatron.kernels.Power", base=kernel_node("adatron.kernels.Linear"), exponent=0.5),
+        object_node(KERNEL, json_node([1.0])),
+        object_node(KERNEL, None),
+        json_node("rbf"),
     ],
-    ids=str,
+    ids=lambda kernel: kernel["__class__"],
 )
 def test_K12_kernel_object(path, small, kernel):
-    header, payload = parts_of(small)
-    header["model"]["estimator"][1]["_kernel"] = {"object": kernel}
-    rejected(path, forged(header, payload), "cannot be read")
+    schema, members = parts_of(small)
+    state_of(schema)["_kernel"] = kernel
+    rejected(path, forged(schema, members), "cannot be read")
 
 
-def test_F6_array_that_is_not_used_or_missing(path, small):
-    header, payload = parts_of(small)
-    attributes = header["model"]["estimator"][1]
-    for reference in ({"array": "a99"}, {"array": 3}, {"array": "../x"}):
-        attributes["intercept_"] = reference
-        rejected(path, forged(header, payload), "does not have")
-    attributes["intercept_"] = attributes["n_support_"]
-    rejected(path, forged(header, payload), "cannot be read")
-    header, payload = parts_of(small)
-    del header["model"]["estimator"][1]["class_weight_"]
-    rejected(path, forged(header, payload), "is not used")
+@pytest.mark.parametrize(
+    "kernel", ["os.system", "lambda x: x", "__import__('os')", "", "RBF", None, 3, [1, 2]]
+)
+def test_K12_kernel_by_name(path, small, kernel):
+    schema, members = parts_of(small)
+    state_of(schema)["kernel"] = json_node(kernel)
+    rejected(path, forged(schema, members), "cannot be read")
 
 
-def newer(data, version="1.7"):
-    """What a later version with the same number before the point might write."""
-    header, payload = parts_of(data)
-    header |= {"format": version, "written_by": "adatron 1.9", "signature": {"by": "nobody"}}
-    state = header["model"]["estimator"][1]
-    state |= {"new_parameter": 3, "new_result_": {"array": "new"}, "_new": None}
-    state["_kernel"]["object"][1]["length_scale"] = 2.0
-    entry = {"name": "extra", "dtype": "<f8", "order": "C", "offset": len(payload), "shape": [1]}
-    header["arrays"] += [entry, entry | {"name": "new", "offset": len(payload) + 64, "note": "new"}]
-    return forged(header, payload + bytes(128))
+def test_F7_absurd_arrays_with_a_valid_checksum(path, small):
+    schema, members = parts_of(small)
+    arrays = [np.zeros((0, 10**12)), np.zeros((3, 10)), np.float64(1.0), np.array(["a", "a"]), np.zeros(0)]
+    for array in arrays:
+        for name in ("support_vectors_", "dual_coef_", "intercept_", "n_support_", "support_", "classes_"):
+            file = state_of(schema)[name]["file"]
+            rejected(path, forged(schema, members | {file: npy(array)}), "cannot be read")
 
 
-def test_F9_newer_minor_format_is_read_without_what_is_new(path):
-    data = bytes_of("SVC two classes", path)
-    path.write_bytes(newer(data))
-    loaded = load_model(path)
-    assert loaded.decision_function(NEW).tolist() == fitted("SVC two classes").decision_function(NEW).tolist()
-    assert not hasattr(loaded, "new_parameter")
-    rejected(path, newer(data, "1.0"), "cannot be read")
+def test_F9_file_of_a_later_version(path, small):
+    schema, members = parts_of(small)
+    rejected(path, forged(schema, members, version="2.3"), r"written by adatron 2\.3.*upgrade")
+    path.write_bytes(forged(schema, members, version=__version__))
+    assert load_model(path).predict([[2.0]]) == ["yes"]
 
 
-def test_F9_newer_format_with_a_value_that_is_unknown(path, small):
-    header, payload = parts_of(small)
-    header["format"] = "1.3"
-    header["model"]["estimator"][1]["_kernel"] = {"wavelet": {}}
-    rejected(path, forged(header, payload), r"unknown type 'wavelet'.*format 1\.3, upgrade adatron")
-
-
-def test_F9_newer_major_format(path, small):
-    header, payload = parts_of(small)
-    header |= {"format": "2.0", "written_by": "adatron 2.3"}
-    rejected(path, forged(header, payload), r"written by adatron 2\.3.*upgrade")
+def test_F9_files_from_before_skops(path):
+    rejected(path, b"ADATRON\x01" + bytes(300), "load it with the version that wrote it")
 
 
 def test_F9_parameter_that_an_older_version_had_not(path, small):
-    header, payload = parts_of(small)
-    del header["model"]["estimator"][1]["time_limit"]
-    path.write_bytes(forged(header, payload))
+    schema, members = parts_of(small)
+    keys = schema["content"]["key_types"]["content"]
+    del state_of(schema)["time_limit"], keys[0]
+    path.write_bytes(forged(schema, members, version="0.0.1"))
     assert load_model(path).time_limit is None
+
+
+def test_F9_classes_are_named_by_the_packages_that_offer_them(small):
+    schema, _ = parts_of(small)
+    assert (schema["__module__"], schema["__class__"]) == ("adatron", "SVC")
+    assert state_of(schema)["_kernel"]["__module__"] == "adatron.kernels"
 
 
 @pytest.mark.parametrize("name", ["fsync", "write"])
@@ -392,7 +505,7 @@ def test_R4_disk_full_while_a_model_is_saved(path, monkeypatch, name):
     monkeypatch.undo()
     assert caught.value.errno == errno.ENOSPC
     assert path.read_bytes() == before
-    assert os.listdir(path.parent) == ["model.adatron"]
+    assert os.listdir(path.parent) == ["model.skops"]
     assert type(load_model(path)) is SVC
 
 
@@ -422,7 +535,7 @@ def test_F8_names_in_a_model_are_never_paths(path):
     )
     save_model(model, path)
     assert load_model(path).predict(frame).tolist() == model.predict(frame).tolist()
-    assert os.listdir(path.parent) == ["model.adatron"]
+    assert os.listdir(path.parent) == ["model.skops"]
 
 
 class Watch:
@@ -453,23 +566,22 @@ class Watch:
                 self.failures.append(repr(error))
 
 
-def test_ten_thousand_mutated_files_are_rejected(path, small):
-    """None crashes, hangs over 1 s or takes over 100 MB."""
+@pytest.mark.parametrize("count", [3_000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_mutated_files_are_rejected(path, small, count):
+    """None crashes, hangs over 1 s or takes over 100 MB of the process."""
     chance, watch = random.Random(0), Watch(path)
     others = [bytes_of(name, path) for name in ("SVC", "Pipeline", "EnsembleSVC rank", "AutoSVC two classes")]
-    tracemalloc.start()
-    for number in range(10_000):
+    before = peak_memory()
+    for number in range(count):
         data = small if number % 5 == 0 else others[number % 4]
         damaged = mutated(data, chance)
         if damaged != data:
             watch.load(damaged, NEW)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
     assert watch.loaded == 0
     assert watch.failures == []
-    assert watch.rejected > 9_900
+    assert watch.rejected > 0.99 * count
     assert watch.slowest < 1.0
-    assert peak < 100e6
+    assert not peak_memory() - before > 100e6  # not a number where it cannot be told
 
 
 OWN = ("SVC", "SVC two classes", "SVC rank", "SVC sparse", "SVC composed", "SVR", "OneClassSVM", "AutoSVC")
@@ -484,7 +596,7 @@ def forge(path, names, count, seed):
     for number in range(count):
         data, rows = originals[number % len(originals)]
         change = number // len(originals) % 2
-        watch.load(mutated_values(data, chance) if change else sealed(mutated(data[:-32], chance)), rows)
+        watch.load(mutated_values(data, chance) if change else sealed(mutated(data[:-64], chance)), rows)
     assert watch.slowest < 1.0
     assert not peak_memory() - before > 100e6  # not a number where it cannot be told
     return watch

@@ -11,9 +11,7 @@ from scipy import sparse
 
 from adatron.estimators import SVC, SVR, OneClassSVM
 from adatron.estimators.expansion import LibsvmForm, libsvm_form
-from adatron.storage import atomic_write
-
-__all__ = ["to_libsvm"]
+from adatron.files.atomic import atomic_write
 
 _TYPES = {SVC: "c_svc", SVR: "epsilon_svr", OneClassSVM: "one_class"}
 _KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}

@@ -20,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import adatron
 from adatron import SVC, SVR, AutoSVC, AutoSVR, EnsembleSVC, KernelPerceptron, OneClassSVM, ParzenClassifier
 from adatron.io import SKOPS_TRUSTED, save_model, to_libsvm, to_onnx
-from tests.io.models import CODES, GRAM, MODELS, NEW, NEW_GRAM, TARGETS, WORDS, X, fitted, outputs
+from tests.files.models import CODES, GRAM, MODELS, NEW, NEW_GRAM, TARGETS, WORDS, X, fitted, outputs
 
 KERNELS = {
     "linear": {"kernel": "linear"},
@@ -308,7 +308,7 @@ def test_skops_loads_every_model_with_the_ready_list(tmp_path, name):
     assert found.keys() == expected.keys()
     for method in expected:
         np.testing.assert_array_equal(found[method], expected[method])
-    save_model(loaded, tmp_path / "model.adatron")
+    save_model(loaded, tmp_path / "model.skops")
 
 
 def test_skops_list_names_classes_of_adatron_only():

@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["atomic_write", "check_target"]
-
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _AT_ONCE = 2**24  # bytes
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # of file systems that cannot force a directory to disk
@@ -26,27 +24,10 @@ _KINDS = (
 
 
 def atomic_write(path: str | os.PathLike[str], chunks: Iterable[Any]) -> None:
-    """Write bytes to a file so that `path` is the old file or the new one, whatever happens meanwhile.
+    """Write bytes, chunk by chunk, so that `path` is the old file or the new one, whatever happens meanwhile.
 
-    The bytes go to a new file in the same directory, are forced to disk, and take the name of the old
-    file in one step. When that fails, the old file is as it was and no temporary file is left; only a
-    process that is killed may leave one, ``.adatron-….tmp``.
-
-    Parameters
-    ----------
-    path : str or path
-    chunks : iterable of bytes-like
-        The contents, piece by piece.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from adatron.storage import atomic_write
-    >>> with tempfile.TemporaryDirectory() as directory:
-    ...     path = os.path.join(directory, "greeting.txt")
-    ...     atomic_write(path, [b"good ", b"day"])
-    ...     print(open(path).read(), os.listdir(directory))
-    good day ['greeting.txt']
+    When that fails, the old file is as it was and no temporary file is left; only a process that is killed
+    may leave one, ``.adatron-….tmp``.
     """
     target = Path(os.fspath(path))
     old = check_target(target)
@@ -65,17 +46,7 @@ def atomic_write(path: str | os.PathLike[str], chunks: Iterable[Any]) -> None:
 
 
 def check_target(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """Raise an OSError if no file can be written at `path`; else what is known of the file there.
-
-    Symbolic links, directories, pipes and devices are refused by name.
-
-    Examples
-    --------
-    >>> from adatron.storage import check_target
-    >>> check_target(".")
-    Traceback (most recent call last):
-    IsADirectoryError: [Errno 21] cannot write the file: it is a directory; name a file in it: '.'
-    """
+    """Raise an OSError if no file can be written at `path`; else what is known of the file there."""
     target = Path(os.fspath(path))
     if not target.parent.is_dir():
         reason = f"cannot write the file: there is no directory {str(target.parent)!r}; create it"

@@ -1,0 +1,146 @@
+"""Zip archives of arrays and JSON, sealed by a SHA-256 over every byte and bounded before anything is built.
+
+The comment at the end of an archive says who wrote what and ends in the digest of all bytes before that::
+
+    adatron 0.1.0 model sha256:5f2c…
+
+Members are not compressed, so that no archive takes more memory than a small multiple of its size.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from io import BytesIO
+from math import prod
+from typing import Any
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
+
+import numpy as np
+
+from adatron import __version__
+from adatron.files.atomic import atomic_write
+from adatron.numerics.memory import available_memory
+
+_SEAL = re.compile(rb"adatron (\d[\w.+]{0,40}) (\w{1,20}) sha256:([0-9a-f]{64})\Z")
+_NAME = re.compile(r"\w{1,80}\.(json|npy|npz)", re.ASCII)
+_MOST_MEMBERS = 50_000
+_MOST_JSON, _MOST_CONTAINERS, _MOST_COMMAS = 2**26, 300_000, 5_000_000  # bytes, and what takes memory in them
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+def write_archive(path: str | os.PathLike[str], kind: str, members: Mapping[str, Any]) -> None:
+    """Write the bytes of each member to one sealed archive, whole or not at all; the same bytes each time."""
+    buffer = BytesIO()
+    with ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(ZipInfo(name), content)  # without the date
+        archive.comment = f"adatron {__version__} {kind} sha256:{64 * '0'}".encode()
+    sealed = buffer.getbuffer()[:-64]
+    atomic_write(path, [sealed, hashlib.sha256(sealed).hexdigest().encode()])
+
+
+def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[bytes, str]:
+    """A sealed archive of this kind in which all sizes are true, and the version of adatron that wrote it."""
+    name = os.fspath(path)
+    with open(name, "rb", buffering=0, opener=lambda place, _: os.open(place, _READ)) as stream:
+        found = os.fstat(stream.fileno())
+        if not stat.S_ISREG(found.st_mode):  # a pipe might never end
+            raise OSError(errno.EINVAL, "not a regular file", str(name))
+        if stream.read(7) == b"ADATRON":
+            raise ValueError(
+                f"{name!r} has the format that adatron used before .skops files; load it with the version "
+                "that wrote it and store the model with skops.io.dump, or train it again"
+            )
+        stream.seek(max(found.st_size - 200, 0))
+        seal = _SEAL.search(stream.readall())  # before all of it is read: it may be anything
+        if seal is None:
+            raise ValueError(f"{name!r} is not an adatron {kind}, or was cut off: it ends in no checksum")
+        if found.st_size > available_memory():
+            raise OSError(errno.ENOMEM, f"reading it takes {found.st_size:,} bytes of memory", str(name))
+        stream.seek(0)
+        data = stream.readall()  # not mapped: a file that shrinks is an error and no signal
+    version, found_kind, digest = (part.decode() for part in seal.groups())
+    if hashlib.sha256(memoryview(data)[:-64]).hexdigest() != digest:
+        raise ValueError(f"{name!r} is damaged: its checksum does not hold; copy it again")
+    if found_kind != kind:
+        raise ValueError(f"{name!r} is not an adatron {kind} but a {found_kind}")
+    numbers, ours = ([int(n) for n in re.findall(r"\d+", text)[:3]] for text in (version, __version__))
+    if numbers > ours:
+        raise ValueError(f"{name!r} was written by adatron {version}, this is {__version__}; upgrade")
+    with refusing(path):
+        headers_of(data)
+    return data, version
+
+
+@contextmanager
+def refusing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn every error into a ValueError of one line: a hostile file may break any assumption."""
+    try:
+        yield
+    except Exception as error:
+        what = str(error) if isinstance(error, ValueError) else repr(error)
+        line = "".join(c if c.isprintable() else " " for c in what[:500])
+        raise ValueError(f"{os.fspath(path)!r} cannot be read: {line}") from error
+
+
+def headers_of(data: bytes) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
+    """Types and shapes of the arrays in an archive, which has no other members than arrays and JSON.
+
+    A ValueError is raised if a member is compressed or there twice, or if an array is not as long as it says.
+    """
+    if data.count(b"PK\1\2") > _MOST_MEMBERS:  # with which each entry of the directory begins
+        raise ValueError(f"it has more than {_MOST_MEMBERS:,} members")
+    found: dict[str, tuple[np.dtype, tuple[int, ...]]] = {}
+    with ZipFile(BytesIO(data)) as archive:
+        infos = archive.infolist()
+        if len(set(archive.namelist())) < len(infos) or sum(info.file_size for info in infos) > len(data):
+            raise ValueError("its members overlap, or one is there twice")
+        for info in infos:
+            name = info.filename
+            is_stored = info.compress_type == ZIP_STORED and info.file_size == info.compress_size
+            if not is_stored or info.flag_bits & 1 or not _NAME.fullmatch(name):
+                raise ValueError(f"its member {name[:50]!r} is compressed, or is neither an array nor JSON")
+            if name.endswith(".npz"):
+                found |= {f"{name}/{part}": own for part, own in headers_of(archive.read(name)).items()}
+            elif name.endswith(".npy"):
+                with archive.open(name) as stream:
+                    found[name] = _header(stream, info.file_size)
+    return found
+
+
+def _header(stream: Any, size: int) -> tuple[np.dtype, tuple[int, ...]]:
+    is_first = np.lib.format.read_magic(stream) == (1, 0)
+    read = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    rest, is_plain = size - stream.tell(), dtype.kind in "biufUS" and min(shape, default=0) >= 0
+    if not is_plain or not dtype.itemsize or dtype.itemsize * prod(shape) != rest:
+        raise ValueError(f"an array of {dtype} with shape {shape} is not {rest:,} bytes long")
+    return dtype, shape
+
+
+def read_json(data: bytes, name: str, hook: Callable[[dict[str, Any]], Any] = lambda item: item) -> Any:
+    """The value of a member of an archive; `hook` is called for every object in it."""
+
+    def checked(pairs: list[tuple[str, Any]]) -> Any:
+        item = dict(pairs)
+        if len(item) < len(pairs):
+            raise ValueError(f"a name stands twice in {name}")
+        return hook(item)
+
+    with ZipFile(BytesIO(data)) as archive:
+        return json.loads(bounded(archive.read(name)), object_pairs_hook=checked)
+
+
+def bounded(text: bytes) -> bytes:
+    """JSON that does not take too much memory; else a ValueError."""
+    parts = text.count(b"{") + text.count(b"[")
+    if len(text) > _MOST_JSON or parts > _MOST_CONTAINERS or text.count(b",") > _MOST_COMMAS:
+        raise ValueError(f"{len(text):,} bytes of JSON with {parts:,} parts are too many for a file")
+    return text

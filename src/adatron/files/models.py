@@ -1,0 +1,184 @@
+"""`save_model` and `load_model`: fitted estimators as ``.skops`` files, which hold no code."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from inspect import signature
+from io import BytesIO
+from math import prod
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from adatron.files.archive import bounded, headers_of, read_archive, read_json, refusing, write_archive
+from adatron.files.checks import check_model, estimators_in
+from adatron.files.schema import OWN_TYPES, SKOPS_TRUSTED, Dump, check_node
+from adatron.training import Status
+
+_STATUSES = {status.value: status for status in Status}
+
+
+def save_model(
+    estimator: BaseEstimator, path: str | os.PathLike[str], *, about: Mapping[str, Any] | None = None
+) -> None:
+    """Write a fitted estimator to a model file, whole or not at all; needs skops.
+
+    The file holds parameters and fitted attributes, among them training rows (the support vectors), class
+    labels and names of features. It holds no code, path, user or host name and no date. Callbacks, metadata
+    requests and random generators are left out.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any of adatron's, or a `Pipeline` that ends in one, with scikit-learn's transformers before it.
+    path : str or path
+        By custom it ends in ``.skops``. An existing file is replaced in one step, or stays as it was.
+    about : dict, optional
+        What else is to be known of the model, in values that JSON has; `describe_file` gives it back.
+
+    Raises
+    ------
+    ValueError
+        The estimator is not fitted, or holds something that a file cannot, such as a kernel function.
+    OSError
+        The file cannot be written, or `path` is a symbolic link, a directory, a pipe or a device.
+
+    See Also
+    --------
+    load_model : reads the file.
+    describe_file : tells what is in it.
+    to_libsvm, to_onnx : write models for other programs.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from adatron import SVC, io
+    >>> from adatron.datasets import load_sonar
+    >>> X_train, X_test, y_train, y_test = load_sonar(split="half")
+    >>> model = SVC(C=10.0).fit(X_train, y_train)
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = os.path.join(directory, "sonar.skops")
+    ...     io.save_model(model, path)
+    ...     again = io.load_model(path)
+    >>> bool((again.decision_function(X_test) == model.decision_function(X_test)).all())
+    True
+    """
+    if not isinstance(estimator, BaseEstimator):
+        raise ValueError(f"a {type(estimator).__name__} cannot be stored in a model file, only an estimator")
+    check_is_fitted(estimator)
+    dump, dumped, skops_io = Dump(), BytesIO(), _skops_io()
+    try:
+        portable = dump.portable(estimator, type(estimator).__name__)
+        check_model(estimator)
+        skops_io.dump(portable, dumped)
+    except (RecursionError, TypeError) as error:  # of skops, for types that it does not know
+        what = f"a {type(estimator).__name__} cannot be stored: it is nested without end, or {error}"
+        raise ValueError(what) from error
+    text = bounded(json.dumps(dict(about or {}), sort_keys=True).encode())
+    write_archive(path, "model", {**dump.members(dumped), "about.json": text})
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Read a fitted estimator from a model file of `save_model`; needs skops.
+
+    Nothing in the file is executed; what it may name are adatron's own classes and transformers of
+    scikit-learn. The estimator predicts what the saved one did, bit for bit with the same libraries on the
+    same machine.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    ValueError
+        The file is not a model file, damaged, inconsistent, or of a later version.
+    OSError
+        It cannot be read.
+
+    See Also
+    --------
+    save_model : writes the file.
+    describe_file : tells what is in it, without building the model.
+
+    Examples
+    --------
+    >>> from adatron import io
+    >>> io.load_model(__file__)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ValueError: '…/models.py' is not an adatron model, or was cut off: it does not end in a checksum
+    """
+    skops_io = _skops_io()
+    data, _ = read_archive(path, "model")
+    with refusing(path):
+        read_json(data, "schema.json", check_node)
+        model = skops_io.loads(data, trusted=SKOPS_TRUSTED)
+        for part in estimators_in(model):
+            if type(part) in OWN_TYPES.values():
+                for name, parameter in signature(type(part)).parameters.items():
+                    vars(part).setdefault(name, parameter.default)  # which an older version did not have
+                if "status_" in vars(part):
+                    part.status_ = _STATUSES[part.status_]  # skops gives it back as text
+        check_is_fitted(model)
+        check_model(model)
+    return model
+
+
+def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a model file holds, without building the model.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    dict
+        ``format``, ``written_by``, ``bytes``, ``about`` as given to `save_model`, and ``arrays``: name,
+        dtype, shape and bytes of each.
+
+    See Also
+    --------
+    save_model : writes the file.
+    load_model : builds the model.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from adatron import ParzenClassifier, io
+    >>> model = ParzenClassifier().fit([[0.0], [1.0]], ["a", "b"])
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = os.path.join(directory, "small.skops")
+    ...     io.save_model(model, path, about={"columns": ["size"]})
+    ...     told = io.describe_file(path)
+    >>> told["about"], told["arrays"][0]["name"]
+    ({'columns': ['size']}, 'ParzenClassifier_support_')
+    """
+    data, version = read_archive(path, "model")
+    with refusing(path):
+        about = dict(read_json(data, "about.json"))
+        arrays = [
+            {
+                "name": name.removesuffix(".npy"), "dtype": str(dtype), "shape": list(shape),
+                "bytes": dtype.itemsize * prod(shape),
+            }
+            for name, (dtype, shape) in headers_of(data).items()
+        ]  # fmt: skip
+    written_by = f"adatron {version}"
+    return {"format": "skops", "written_by": written_by, "bytes": len(data), "about": about, "arrays": arrays}
+
+
+def _skops_io() -> Any:
+    try:
+        import skops.io
+    except ImportError as error:
+        message = "model files need skops: pip install 'adatron[cli]', or skops itself"
+        raise ImportError(message) from error
+    return skops.io
