@@ -6,11 +6,14 @@
     python3 tools/run.py browser pages looked at in Chromium, which must be installed
     python3 tools/run.py docs    the site, in docs/_build; its links are checked
     python3 tools/run.py lint    style and types
+    python3 tools/run.py reproduce [PAPER ...] [--quick] [--out DIR]
+                                 every table and figure of the papers, published beside ours, as one page
 
 The environment is ``.venv`` in the repository. Further arguments go to the tool that is run.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import venv
@@ -27,6 +30,7 @@ EXTRAS = {
     "browser": "browser",
     "docs": "docs",
     "lint": "lint,test",
+    "reproduce": "plot",
 }
 SITE = "docs/_build/html"
 WITHOUT_JIT = [
@@ -50,9 +54,13 @@ def set_up(extras: str) -> None:
 
 
 def run(*arguments: str, **environment: str) -> None:
-    done = subprocess.run([str(PYTHON), "-m", *arguments], cwd=ROOT, env={**os.environ, **environment})
-    if done.returncode:
-        sys.exit(done.returncode)
+    child = subprocess.Popen([str(PYTHON), "-m", *arguments], cwd=ROOT, env={**os.environ, **environment})
+    # the tool decides how it ends after a signal: `reproduce` first writes what it has
+    signal.signal(signal.SIGINT, lambda number, frame: None)
+    signal.signal(signal.SIGTERM, lambda number, frame: child.terminate())
+    code = child.wait()
+    if code:
+        sys.exit(code if code > 0 else 128 - code)
 
 
 def main() -> None:
@@ -71,6 +79,8 @@ def main() -> None:
     elif task == "docs":
         run("sphinx", "-W", "--keep-going", "-b", "html", "docs", SITE, *arguments)
         run("tools.check_links", SITE)
+    elif task == "reproduce":
+        run("reproduction", *arguments)
     elif task == "nojit":
         run("pytest", "-n", "2", *WITHOUT_JIT, *arguments, **ONE_THREAD, NUMBA_DISABLE_JIT="1")
     else:

@@ -3,7 +3,7 @@
 The folders are the data flow, and each imports only from those before it::
 
     numerics → kernels → gram → problems → solvers → training → estimators → paths → auto → clustering →
-    files → io → callbacks → display → papers → cli
+    files → io → callbacks → display → cli
 
 ``datasets``, ``bounds`` and ``exceptions`` stand at the bottom.
 Names are loaded on first use, so ``import adatron`` costs next to nothing.

@@ -1,11 +1,10 @@
-"""The page of ``adatron reproduce --quick``, looked at in a browser."""
+"""The page of ``tools/run.py reproduce --quick``, looked at in a browser."""
 
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from adatron.cli.app import app
+from reproduction.__main__ import main
 from tests.browser.viewing import VIEWS, faults_of, viewed
 from tests.data_dir import needs_data
 
@@ -15,8 +14,7 @@ pytestmark = [pytest.mark.browser, needs_data]
 @pytest.fixture(scope="module")
 def reproduction(tmp_path_factory):
     directory = tmp_path_factory.mktemp("reproduction")
-    done = CliRunner().invoke(app, ["reproduce", "--quick", "--out", str(directory)])
-    assert done.exit_code == 0, done.output
+    assert main(["--quick", "--out", str(directory)]) == 0
     return directory
 
 
@@ -34,7 +32,7 @@ def test_page_renders(browser, reproduction, screenshots, scheme, width):
 
 def test_every_figure_and_table_is_there(browser, reproduction, results):
     figures = len(list((reproduction / "reproduction-figures").glob("*.svg")))
-    experiments = [item for document in results.values() for item in document["experiments"].values()]
+    experiments = [item for paper in results.values() for item in paper["experiments"].values()]
     tables = sum(bool(item["comparisons"]) + bool(item["checks"]) for item in experiments)
     with viewed(browser, reproduction / "reproduction.html", "light", "wide") as page:
         assert page.locator("section.experiment").count() == len(experiments)
@@ -43,14 +41,14 @@ def test_every_figure_and_table_is_there(browser, reproduction, results):
 
 
 def test_nothing_is_missing(results):
-    experiments = [item for document in results.values() for item in document["experiments"].values()]
+    experiments = [item for paper in results.values() for item in paper["experiments"].values()]
     assert [item["missing"] for item in experiments if item["missing"]] == []
     assert [item["failure"] for item in experiments if item["failure"]] == []
 
 
 def test_every_difference_is_explained(results):
-    for name, document in results.items():
-        for title, item in document["experiments"].items():
+    for name, paper in results.items():
+        for title, item in paper["experiments"].items():
             for comparison in item["comparisons"]:
                 if comparison["verdict"] == "differs":
                     assert comparison["why"], (name, title, comparison["labels"])

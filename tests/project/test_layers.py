@@ -3,7 +3,8 @@
 import ast
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[2] / "src" / "adatron"
+ROOT = Path(__file__).parents[2]
+SOURCE, REPRODUCTION = ROOT / "src" / "adatron", ROOT / "reproduction"
 ORDER = [
     "numerics",
     "kernels",
@@ -20,7 +21,6 @@ ORDER = [
     "io",
     "callbacks",
     "display",
-    "papers",
     "cli",
 ]
 BOTTOM = {"datasets", "exceptions", "bounds"}
@@ -88,3 +88,24 @@ def test_solvers_have_no_clock_print_or_sklearn():
         assert "print" not in {node.id for node in nodes if isinstance(node, ast.Name)}, path
         imported = {n.module.split(".")[0] for n in nodes if isinstance(n, ast.ImportFrom) and n.module}
         assert not imported & {"sklearn", "time", "warnings"}, path
+
+
+def test_experiments_use_names_of_packages():
+    """What the papers' experiments import is public or named by a package, but for the style of pages."""
+    paths = sorted(REPRODUCTION.rglob("*.py"))
+    assert len(paths) > 10
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "adatron":
+                name = node.module
+                name = f"{name}.{node.names[0].name}" if name == "adatron.display" else name
+                is_page = name in ("adatron.display.figures", "adatron.display.page")
+                assert name.count(".") <= 1 or is_page, f"{path}: {name}"
+
+
+def test_the_library_does_not_know_the_experiments():
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            modules = [node.module] if isinstance(node, ast.ImportFrom) else []
+            modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            assert not any(module and module.split(".")[0] == "reproduction" for module in modules), path

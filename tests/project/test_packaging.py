@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,8 @@ def test_wheel_in_a_clean_environment_loads_every_bundled_set(tmp_path):
     build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(ROOT)]
     subprocess.run(build, check=True, capture_output=True, timeout=300)
     (wheel,) = tmp_path.glob("adatron-*.whl")
+    folders = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert folders == {"adatron", f"{wheel.name.removesuffix('-py3-none-any.whl')}.dist-info"}
     venv.create(tmp_path / "clean", with_pip=True)
     bin_dir = tmp_path / "clean" / ("Scripts" if sys.platform == "win32" else "bin")
     python = str(bin_dir / "python")

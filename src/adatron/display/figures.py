@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLOURS",
-    "GRID_ON_PAPER",
     "GRID_STAND_IN",
-    "INK_ON_PAPER",
     "INK_STAND_IN",
-    "PUBLISHED",
-    "WHITE",
     "add_legend",
     "figure_svg",
     "new_figure",
@@ -35,12 +31,9 @@ __all__ = [
 
 # Stand-ins for colours that depend on the theme: drawn by matplotlib, replaced in the SVG.
 INK_STAND_IN, GRID_STAND_IN = "#123456", "#abcdef"
-INK_ON_PAPER, GRID_ON_PAPER = "#1f2328", "#d8dee4"
-WHITE = 'style="background:#ffffff"'
 
 # Okabe and Ito's colours without black and yellow, which one of the two themes would swallow
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-PUBLISHED: dict[str, Any] = {"color": INK_STAND_IN, "linestyle": "--", "linewidth": 1.0}
 
 _SVG_STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "adatron", "font.family": "sans-serif"}
 # figure_1, axes_1, …: the same in every figure, while ids must be unique in a page
@@ -98,11 +91,10 @@ def add_legend(ax: Axes, **options: Any) -> None:
 def figure_svg(figure: Figure | str) -> str:
     """The figure as SVG with stand-ins for colours, the same text whenever it is written.
 
-    A string is an SVG file on white, as it was written before.
+    A string is such an SVG already.
     """
     if isinstance(figure, str):
-        svg = figure.replace(WHITE + " ", "", 1)
-        return svg.replace(INK_ON_PAPER, INK_STAND_IN).replace(GRID_ON_PAPER, GRID_STAND_IN)
+        return figure
     import matplotlib as mpl
 
     for ax in figure.axes:

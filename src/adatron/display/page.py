@@ -124,7 +124,7 @@ def table(
 
 
 def figure_html(figure: Figure | str, caption: str) -> str:
-    """A figure whose ink follows the theme, with its caption; a string is an SVG file."""
+    """A figure whose ink follows the theme, with its caption; a string is what `figure_svg` gave."""
     svg = figure_svg(figure)
     points = float(svg.partition('width="')[2].partition("pt")[0])
     svg = svg.replace(INK_STAND_IN, "currentColor").replace(GRID_STAND_IN, "var(--grid)")
