@@ -18,7 +18,6 @@ from adatron.gram import choose_gram
 from adatron.kernels import Gaussian
 from adatron.problems import classification
 from adatron.solvers import SecantAdatron
-from adatron.training import measure
 from reproduction.campbell1998.digits import PRINTED
 from reproduction.experiment import Check, Comparison, Effort, Findings, experiment
 from reproduction.figures import COLOURS, PUBLISHED, add_legend, new_figure, plain_ticks
@@ -97,7 +96,7 @@ def epochs_to_rule(X: Any, y: Any, task: Task) -> int | None:
     for epoch in range(1, MOST_EPOCHS + 1):
         bias = float(state.bias[0])
         state = solver.epoch(problem, state, pause=lambda: None)
-        margin = measure(problem, state)[0, 1]
+        margin = problem.measure(state)[0, 1]
         settled = not task.has_bias or (epoch > 2 and abs(state.bias[0] - bias) < 1e-5)
         if settled and abs(margin - 1.0) <= 1e-3:
             return epoch

@@ -1,16 +1,13 @@
-"""Bounds on mistakes and errors, as plain formulas.
+"""Bounds on mistakes and errors, as plain formulas of numbers that a fit leaves behind.
 
-Each takes numbers that a fit leaves behind; its docstring says what it assumes, and when it says nothing.
-`novikoff_bound` counts the mistakes of a perceptron; `margin_bound` and `compression_bound` limit the
-error on new points with confidence 1 − δ; `support_vector_loo_bound`, `radius_margin_bound` and
-`span_bound` concern the leave-one-out error, which on average is the error on new points.
-
->>> from adatron.bounds import compression_bound, support_vector_loo_bound
->>> support_vector_loo_bound(n_support=20, n_samples=2_000), round(compression_bound(20, 2_000), 3)
-(0.01, 0.089)
+`novikoff_bound` counts the mistakes of a perceptron (A. B. J. Novikoff, *On convergence proofs on
+perceptrons*, 1962). On the error on new points with confidence 1 − δ: `margin_bound` (C. Campbell,
+N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998) and
+`compression_bound` (N. Cristianini et al., *A Multiplicative Updating Algorithm for Training Support Vector
+Machines*, 1999). On the leave-one-out error, which on average is the error on new points:
+`support_vector_loo_bound` (V. N. Vapnik, *Statistical Learning Theory*, 1998), `radius_margin_bound` and
+`span_bound` (V. Vapnik, O. Chapelle, *Bounds on Error Expectation for Support Vector Machines*, 2000).
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable
@@ -19,10 +16,8 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    *("compression_bound", "margin_bound", "novikoff_bound"),
-    *("radius_margin_bound", "span_bound", "support_vector_loo_bound"),
-]
+__all__ = ["compression_bound", "margin_bound", "novikoff_bound"]
+__all__ += ["radius_margin_bound", "span_bound", "support_vector_loo_bound"]
 
 _AT_BOUND = 1e-8  # a multiplier this close to C, relatively, is at its bound
 _RIDGE = 1e-12  # of the largest kernel value: equal support vectors make the matrix singular
@@ -32,22 +27,17 @@ def novikoff_bound(radius: float, margin: float, *, bias: bool = True) -> float:
     """Most mistakes a perceptron makes before it separates the classes.
 
     Without a bias: at most ``(R/γ)²``, if some unit vector w* has ``y_i ⟨w*, x_i⟩ ≥ γ`` for all points. With
-    the bias step ``b ← b + y_i R²``: at most ``(2R/γ)²``, γ the margin with a bias ``|b*| ≤ R``. It says
-    nothing, and is infinite, where the classes overlap (γ ≤ 0).
+    the bias step ``b ← b + y_i R²``: at most ``(2R/γ)²``, γ the margin with a bias ``|b*| ≤ R``. It is
+    infinite where the classes overlap (γ ≤ 0).
 
     Parameters
     ----------
-    radius, margin : float
-        ``R = max √k(x, x)`` and γ.
+    radius, margin : ``R = max √k(x, x)`` and γ
     bias : bool, default=True
 
     Returns
     -------
     float
-
-    References
-    ----------
-    A. B. J. Novikoff, *On convergence proofs on perceptrons*, 1962; CISC 889, lecture 17.
 
     Examples
     --------
@@ -65,27 +55,20 @@ def margin_bound(
 
     With ``k = ⌊577 R²/γ²⌋``, at most ``(k log(8em/k) log(32m) + log(8m/δ)) / m`` for m independent points.
     Assumes that all that can be drawn lie in a ball of radius R **centred at the origin** of feature space,
-    and every training point on its side of the hyperplane.
-
-    It is infinite for γ ≤ 0 and beyond ``k = 8m``, where the expression falls and no longer means anything,
-    and vacuous (1 or more) below some 65,000 points. To compare kernels, order them by ``R²/γ²``.
+    and every training point on its side of the hyperplane. It is infinite for γ ≤ 0 and beyond ``k = 8m``,
+    where the expression falls and no longer means anything, and vacuous (1 or more) below some 65,000 points.
+    To compare kernels, order them by ``R²/γ²``.
 
     Parameters
     ----------
-    radius, margin, n_samples : float, float and int
-        ``R = max √k(x, x)``, 1 for a Gaussian; γ, the least distance from the hyperplane; and m.
-    delta : float, default=0.05
-        Probability that the bound does not hold.
+    radius, margin, n_samples : ``R = max √k(x, x)``; γ, the least distance from the hyperplane; m
+    delta : probability that the bound does not hold, default=0.05
     log_base : float, default=e
         The paper prints ``log`` without a base; 2 is the more cautious reading.
 
     Returns
     -------
     float
-
-    References
-    ----------
-    C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998.
 
     Examples
     --------
@@ -98,8 +81,7 @@ def margin_bound(
     log_base = _check_number("log_base", log_base, "a finite number > 1", lambda base: 1.0 < base < math.inf)
     if ratio >= 8.0 * m + 1.0:
         return math.inf
-    k = math.floor(ratio)
-    unit = math.log(log_base)
+    k, unit = math.floor(ratio), math.log(log_base)
     complexity = k * math.log(8.0 * math.e * m / k) * math.log(32.0 * m) / unit**2 if k else 0.0
     return (complexity + math.log(8.0 * m / delta) / unit) / m
 
@@ -113,18 +95,12 @@ def compression_bound(n_support: int, n_samples: int, *, delta: float = 0.05) ->
 
     Parameters
     ----------
-    n_support, n_samples : int
-        d and p.
-    delta : float, default=0.05
-        Probability that the bound does not hold.
+    n_support, n_samples : d and p
+    delta : probability that the bound does not hold, default=0.05
 
     Returns
     -------
     float
-
-    References
-    ----------
-    N. Cristianini et al., *A Multiplicative Updating Algorithm for Training Support Vector Machines*, 1999.
 
     Examples
     --------
@@ -142,9 +118,9 @@ def compression_bound(n_support: int, n_samples: int, *, delta: float = 0.05) ->
 def support_vector_loo_bound(n_support: int, n_samples: int) -> float:
     """Leave-one-out error from the number of support vectors.
 
-    At most ``n_SV / m`` at the optimum of a hard or soft margin: leaving out a point that is no support
-    vector changes nothing, and that point is classified correctly. Its mean over draws of m points bounds the
-    mean error of training on m − 1; for one draw it is an estimate.
+    At most ``n_SV / m`` at the optimum of a hard or soft margin: leaving out another point changes nothing,
+    and it is classified correctly. The mean over draws of m points bounds the mean error of training on
+    m − 1; for one draw it is an estimate.
 
     Parameters
     ----------
@@ -153,10 +129,6 @@ def support_vector_loo_bound(n_support: int, n_samples: int) -> float:
     Returns
     -------
     float
-
-    References
-    ----------
-    V. N. Vapnik, *Statistical Learning Theory*, 1998.
 
     Examples
     --------
@@ -178,17 +150,12 @@ def radius_margin_bound(radius: float, margin: float, n_samples: int, *, bias: b
 
     Parameters
     ----------
-    radius, margin, n_samples : float, float and int
-        R, γ and m.
+    radius, margin, n_samples : R, γ and m
     bias : bool, default=False
 
     Returns
     -------
     float
-
-    References
-    ----------
-    V. Vapnik, O. Chapelle, *Bounds on Error Expectation for Support Vector Machines*, 2000.
 
     Examples
     --------
@@ -206,28 +173,21 @@ def span_bound(
 
     The share of the m points for which ``α_p S_p² ≥ y_p (f(x_p) + b)``, b the intercept and S_p the
     distance in feature space of support vector p from the span of the free ones (``0 < α < C``) other than
-    itself; with a bias, from the combinations of them whose coefficients sum to 1.
-
-    It is the leave-one-out error itself if the sets of free and bounded support vectors stay the same when
-    one is left out; in general it is a close estimate, and not strictly a bound. It needs the optimum (a
-    small tol), and says little with very few free support vectors.
+    itself; with a bias, from the combinations of them whose coefficients sum to 1. It is the error itself if
+    the sets of free and bounded support vectors stay the same when one is left out; in general it is a close
+    estimate. It needs the optimum (a small tol), and says little with very few free support vectors.
 
     Parameters
     ----------
     K, dual_coef : array of shape (n_SV, n_SV) and (n_SV,)
         Kernel matrix of the support vectors, and ``y_i α_i`` as in ``dual_coef_[0]`` of a two-class `SVC`.
-    intercept, n_samples : float and int
-        b, and m, the number of all training points.
+    intercept, n_samples : b, and m, the number of all training points
     C : float, default=inf
     bias : bool, default=True
 
     Returns
     -------
     float
-
-    References
-    ----------
-    V. Vapnik, O. Chapelle, *Bounds on Error Expectation for Support Vector Machines*, 2000.
 
     Examples
     --------
@@ -261,8 +221,7 @@ def _squared_spans(K: np.ndarray, free: np.ndarray, bias: bool) -> np.ndarray:
     if bias:
         M = np.block([[M, np.ones((n_free, 1))], [np.ones((1, n_free)), np.zeros((1, 1))]])
         V = np.vstack([V, np.ones((1, V.shape[1]))])
-    inverse = np.linalg.inv(M)
-    spans = np.empty(len(K))
+    inverse, spans = np.linalg.inv(M), np.empty(len(K))
     spans[free] = 1.0 / inverse.diagonal()[:n_free]
     spans[~free] = K.diagonal()[~free] - np.einsum("ij,ij->j", V, inverse @ V)
     return np.maximum(spans, 0.0)
@@ -312,5 +271,4 @@ def _check_number(name: str, value: Any, allowed: str, is_allowed: Callable[[Any
 
 
 def _check_delta(delta: Any) -> float:
-    allowed = "a number between 0 and 1, both excluded"
-    return _check_number("delta", delta, allowed, lambda value: 0.0 < value < 1.0)
+    return _check_number("delta", delta, "a number between 0 and 1, both excluded", lambda d: 0.0 < d < 1.0)

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from adatron.exceptions import KernelError
 from adatron.gram import low_rank as store
-from adatron.gram import low_rank_gram, nystroem_gram
+from adatron.gram import low_rank_gram, nystroem_single
 from adatron.gram.low_rank import is_on_disk
 from adatron.kernels import Gaussian, Polynomial
 
@@ -36,7 +36,7 @@ def little_memory(monkeypatch, tmp_path):
 
 def test_float32_products_are_those_of_the_float64_factor(points):
     double = nystroem(Gaussian(GAMMA), points, np.arange(30))
-    single = nystroem_gram(Gaussian(GAMMA), points, double.landmarks)
+    single = nystroem_single(Gaussian(GAMMA), points, double.landmarks)
     V = np.random.default_rng(1).normal(size=(9_000, 3))
     expected = double.matmul(V)
     np.testing.assert_allclose(single.matmul(V), expected, atol=3e-5 * np.abs(expected).max())
@@ -48,8 +48,8 @@ def test_float32_products_are_those_of_the_float64_factor(points):
 
 def test_a_whitened_factor_has_unit_moments_and_extends_to_other_rows(points):
     landmarks, sample = np.arange(0, 9_000, 450), np.arange(0, 9_000, 2)
-    plain = nystroem_gram(Gaussian(GAMMA), points, landmarks)
-    white = nystroem_gram(Gaussian(GAMMA), points, landmarks, sample)
+    plain = nystroem_single(Gaussian(GAMMA), points, landmarks)
+    white = nystroem_single(Gaussian(GAMMA), points, landmarks, sample)
     spreads = [np.linalg.eigvalsh(gram.factor.T @ gram.factor / 9_000) for gram in (plain, white)]
     assert spreads[0][-1] > 300 * spreads[0][0]
     assert spreads[1][-1] < 1.1
@@ -64,7 +64,7 @@ def test_products_do_not_depend_on_the_threads(points):
     results = []
     for n in (1, 2):
         with threadpool_limits(n):
-            gram = nystroem_gram(Gaussian(GAMMA), points, np.arange(40), np.arange(0, 9_000, 3))
+            gram = nystroem_single(Gaussian(GAMMA), points, np.arange(40), np.arange(0, 9_000, 3))
             results.append(gram.matmul(V))
     np.testing.assert_array_equal(*results)
 
@@ -72,10 +72,10 @@ def test_products_do_not_depend_on_the_threads(points):
 def test_overflow_in_float32_is_reported():
     X = np.full((2_000, 2), 1e25)
     with pytest.raises(KernelError, match="scale X"):
-        nystroem_gram(Polynomial(2, 1.0, 0.0), X, np.arange(3))
+        nystroem_single(Polynomial(2, 1.0, 0.0), X, np.arange(3))
 
 
-@pytest.mark.parametrize("make", [nystroem, nystroem_gram])
+@pytest.mark.parametrize("make", [nystroem, nystroem_single])
 def test_R1_a_factor_beyond_memory_is_kept_on_disk(points, little_memory, make):
     landmarks = np.arange(0, 9_000, 300)
     with pytest.MonkeyPatch.context() as plenty:
@@ -94,13 +94,13 @@ def test_R1_neither_memory_nor_disk(points, little_memory, monkeypatch):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda place: usage(10, 10, 0))
     with pytest.raises(OSError, match=r"factor needs .* GB, more than .*; lower rank, or set TMPDIR"):
-        nystroem_gram(Gaussian(GAMMA), points, np.arange(40))
+        nystroem_single(Gaussian(GAMMA), points, np.arange(40))
     assert list(little_memory.iterdir()) == []
 
 
 def test_R1_too_many_landmarks_are_refused_before_allocation(points, little_memory):
     with pytest.raises(ValueError, match=r"rank=4000 landmarks needs 0.6 GB of memory.*lower rank"):
-        nystroem_gram(Gaussian(GAMMA), points, np.arange(4_000))
+        nystroem_single(Gaussian(GAMMA), points, np.arange(4_000))
 
 
 def test_R3_an_error_while_a_factor_is_filled_leaves_nothing(points, little_memory):
@@ -113,12 +113,12 @@ def test_R3_an_error_while_a_factor_is_filled_leaves_nothing(points, little_memo
             return points[rows]
 
     with pytest.raises(MemoryError, match="no more"):
-        nystroem_gram(Gaussian(GAMMA), Short(), np.arange(30))
+        nystroem_single(Gaussian(GAMMA), Short(), np.arange(30))
     assert list(little_memory.iterdir()) == []
 
 
 def test_a_single_gram_is_a_low_rank_one(points):
-    gram = nystroem_gram(Gaussian(GAMMA), points, np.arange(30))
+    gram = nystroem_single(Gaussian(GAMMA), points, np.arange(30))
     assert gram.factor.dtype == np.float32
     block = gram.block(np.arange(5), np.arange(7))
     assert block.dtype == np.float64

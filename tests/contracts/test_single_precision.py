@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from adatron.exceptions import KernelError
-from adatron.gram import DenseGram, GaussianFamily, choose_gram, nystroem_gram
+from adatron.gram import DenseGram, GaussianFamily, choose_gram, nystroem_single
 from adatron.kernels import CallableKernel, Constant, Gaussian, Linear, Polynomial
 
 
@@ -31,7 +31,7 @@ def test_one_family_serves_every_width(points, kind):
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_factor_in_float32(points, kind):
     landmarks = np.arange(0, 900, 9)
-    single = nystroem_gram(Gaussian(0.01), kind(points), landmarks)
+    single = nystroem_single(Gaussian(0.01), kind(points), landmarks)
     across, among = (
         Gaussian(0.01)(points, points[landmarks]),
         Gaussian(0.01)(points[landmarks], points[landmarks]),

@@ -15,7 +15,7 @@ from adatron.kernels import Gaussian, Linear, Polynomial
 from adatron.problems import classification, one_class
 from adatron.solvers import M3, MultiplicativeUpdating, Munk
 from adatron.solvers.greedy_adatron import feasible_start
-from adatron.training import GapRule, Run, measure, rounds
+from adatron.training import GapRule, Run, rounds
 
 HARD = float("inf")
 
@@ -34,7 +34,7 @@ def objectives(solver, problem, n_epochs):
     state, values = solver.init(problem), []
     for _ in range(n_epochs):
         state = solver.epoch(problem, state, lambda: None)
-        values.append(measure(problem, state)[0, 0])
+        values.append(problem.measure(state)[0, 0])
     return np.array(values)
 
 
@@ -72,7 +72,7 @@ def test_munk_needs_about_half_of_m3s_epochs(data, kernel, epochs):
     for solver in (M3(), Munk()):
         state = solver.init(problem)
         count = 0
-        while measure(problem, state)[0, 0] < 0.99 * optimum:
+        while problem.measure(state)[0, 0] < 0.99 * optimum:
             state = solver.epoch(problem, state, lambda: None)
             count += 1
             assert count <= epochs
@@ -189,7 +189,7 @@ def test_N3_zeros_are_revived(solver):
     for _ in range(3_000):
         state = solver.epoch(problem, state, lambda: None)
     expected = SVC(1.0, Gaussian(0.5), fit_intercept=False).fit(X, y)
-    assert measure(problem, state)[0, 0] == pytest.approx(dual_objective(expected, X, y), rel=1e-3)
+    assert problem.measure(state)[0, 0] == pytest.approx(dual_objective(expected, X, y), rel=1e-3)
 
 
 def dual_objective(model, X, y):

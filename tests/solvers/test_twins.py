@@ -22,7 +22,6 @@ from adatron.solvers import (
     RhoSVM,
     SecantAdatron,
 )
-from adatron.training import measure
 
 
 def canonical_rho(K, y, upper, n_epochs):
@@ -222,7 +221,7 @@ def test_recorded_margin_is_the_documents():
     state = solver.init(problem)
     for _ in range(5):
         state = solver.epoch(problem, state, lambda: None)
-    objective, margin, _ = measure(problem, state)[0]
+    objective, margin, _ = problem.measure(state)[0]
     alpha = state.alpha[:, 0]
     assert margin == pytest.approx(naive.margin(K, y, alpha, upper), abs=1e-12)
     assert objective == pytest.approx(alpha.sum() - 0.5 * (y * alpha) @ K @ (y * alpha), abs=1e-12)

@@ -11,7 +11,7 @@ from adatron.gram import DenseGram
 from adatron.kernels import Gaussian, Linear
 from adatron.solvers import CrammerSinger, crammer_singer
 from adatron.solvers.crammer_singer import CrammerSingerState
-from adatron.training import GapRule, Run, Status, certify, exact_finish, measure, rounds
+from adatron.training import GapRule, Run, Status, certify, exact_finish, rounds
 
 
 def random_problem(seed, C, kernel, m=40, n_classes=4):
@@ -84,7 +84,7 @@ def test_records_at_the_optimum():
     problem = random_problem(2, 1.0, Gaussian(1.0))
     A = exact_finish(problem, 0, np.zeros((40, 4)))
     state = CrammerSingerState(A[:, :, None], problem.gram.matmul(A)[:, :, None], np.zeros(1))
-    ((objective, margin, violation),) = measure(problem, state)
+    ((objective, margin, violation),) = problem.measure(state)
     assert objective == pytest.approx(by_definition(problem, A)[1], rel=1e-12)
     assert margin == pytest.approx(1.0, abs=1e-9)
     assert violation == pytest.approx(0.0, abs=1e-9)

@@ -2,5 +2,3 @@
 
 from adatron.auto.auto_svc import AutoSVC
 from adatron.auto.auto_svr import AutoSVR
-
-__all__ = ["AutoSVC", "AutoSVR"]

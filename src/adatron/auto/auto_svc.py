@@ -1,7 +1,5 @@
 """`AutoSVC`: a tuned kernel classifier without C and γ."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -16,13 +14,11 @@ from adatron.auto.base import OUT_OF_TIME, AutoEstimator
 from adatron.auto.scoring import label_metric
 from adatron.auto.search import AutoSearch
 from adatron.auto.search_data import Scalings, divided_by, prepared_data, sample_of
+from adatron.estimators import expansion, inputs, training_set
 from adatron.estimators.base import coef_beside
 from adatron.estimators.classifier import ExpansionClassifier, Layout
-from adatron.estimators.expansion import Expansion, dense_coef
 from adatron.estimators.folds import Folds
-from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.probabilities import CalibratedMixin, ClassProbabilities
-from adatron.estimators.training_set import classification_set, row_sums
 from adatron.exceptions import AdatronWarning
 from adatron.gram import fetched_if, is_dask
 from adatron.kernels import Gaussian
@@ -38,28 +34,24 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     kernel's width and the number of training steps, which takes the place of C, are chosen together by
     cross-validation. With 1,000 to 12,000 rows, the soft-margin SVM trained to its optimum is tried as well,
     and taken if it predicts held-out rows clearly better. More than two classes are trained one-vs-rest.
-    Sparse rows with at least nine tenths zeros, such as text, are also tried unscaled if their features have
-    unequal scales, and the exact SVM then from 100 rows on.
+    Sparse rows with nine tenths zeros, such as text, are also tried unscaled, and the SVM from 100 rows on.
 
-    The same seed gives the same model, whatever `n_jobs` and the order of the rows (above 50,000 rows: up to
-    rounding; not if `cv` is a splitter). Above 3,000 rows, the search begins on a sample; above 12,000, a
-    low-rank approximation replaces the kernel; above 50,000, the width is chosen on a sample of 50,000 and
-    all rows are trained once; above 100,000, X is read block by block and not copied if it is float32 or
-    float64 in C order, also as a `numpy.memmap`; above 500,000, AutoSVC trains on a random sample of 500,000
-    (not with Dask). What does not fit into memory is kept in a temporary file.
+    The same seed gives the same model, whatever the order of the rows (above 50,000: up to rounding; not if
+    `cv` is a splitter). Above 3,000 rows, the search begins on a sample; above 12,000, a low-rank
+    approximation replaces the kernel; above 50,000, the width is chosen on a sample of 50,000 and all rows
+    are trained once; above 100,000, X is read block by block and not copied if it is float32 or float64 in C
+    order, also as a `numpy.memmap`; above 500,000, a random sample of 500,000 is taken (not with Dask). What
+    does not fit into memory is kept in a temporary file.
 
     Parameters
     ----------
-    cv : int, cross-validation generator or iterable, default=5
-        As in `sklearn.model_selection.GridSearchCV`.
-    scoring : str or callable, default=None
-        As in `GridSearchCV`. By default the error, smoothed so that few rows suffice to compare models.
-        Accuracy, balanced accuracy, F1, AUC and log loss are quick; other scorers are called for every
-        candidate. For balanced accuracy and F1 of two classes the threshold of `predict` is chosen as well.
+    cv, scoring : as in `sklearn.model_selection.GridSearchCV`, default=5, None
+        By default the error, smoothed so that few rows suffice to compare models. Accuracy, balanced
+        accuracy, F1, AUC and log loss are quick; other scorers are called for every candidate. For balanced
+        accuracy and F1 of two classes the threshold of `predict` is chosen as well.
     class_weight : dict or "balanced", default=None
         As in `SVC`; errors on held-out rows are weighted in the same way, unless `scoring` is given.
-    time_limit : float, default=None
-        Seconds; the best model found by then is kept.
+    time_limit : seconds, after which the best model found by then is kept, default=None
     random_state : int, RandomState instance or None, default=None
         Draws the folds and samples; None is a fixed seed.
     n_jobs, verbose : int, and bool or int, default=None, False
@@ -67,10 +59,8 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
 
     Attributes
     ----------
-    gamma_, feature_scale_ : float, ndarray of shape (n_features,)
-        The kernel is ``exp(−γ|x − z|²)`` of features divided by `feature_scale_`.
-    path_, best_score_ : KernelPath, float
-        What was tried, and the held-out accuracy of the chosen model, or its score by `scoring`.
+    gamma_, feature_scale_ : the kernel is ``exp(−γ|x − z|²)`` of features divided by `feature_scale_`
+    path_, best_score_ : `KernelPath` of what was tried; held-out accuracy of the model, or score by `scoring`
     best_threshold_ : float
         `predict` gives the second of two classes where the decision is above it; 0 unless `scoring` moves it.
     classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_ : ndarray
@@ -80,15 +70,13 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     C_, duality_gap_ : float
         C of the exact SVM, otherwise of the 2-norm soft-margin SVM that is closest to the model; the
         model's relative duality gap for that SVM, the largest over the classes.
-    n_iter_, status_, converged_ : float, Status, bool
-        Epochs of the final training, and whether the search ended by itself.
+    n_iter_, status_, converged_ : epochs of the final training, and whether the search ended by itself
 
     References
     ----------
     I. W. Tsang, J. T. Kwok, *Ensembles of Partially Trained SVMs with Multiplicative Updates*, IJCAI 2007
     (stages of one training in the place of C); E. Polak, G. Ribière, *Note sur la convergence de méthodes de
-    directions conjuguées*, Revue française d'informatique et de recherche opérationnelle 3, 1969 (the steps);
-    J. C. Platt, *Probabilistic Outputs for Support Vector Machines*, MIT Press 1999 (probabilities).
+    directions conjuguées*, 1969 (the steps); J. C. Platt, *Probabilistic Outputs for SVMs*, 1999.
 
     Examples
     --------
@@ -99,8 +87,7 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     True
     """
 
-    _reads_blocks = True
-    _accepts_dask = True
+    _reads_blocks = _accepts_dask = True
 
     def __init__(
         self, *, cv=5, scoring=None, class_weight=None, time_limit=None, random_state=None, n_jobs=None,
@@ -115,11 +102,11 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     def _scalings(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Scalings:
         """All rows, and samples of them if they are more than a few; for each scaling that is tried."""
         regime, state = self._regime, self._random_state()
-        data = classification_set(self, X, y, sample_weight).with_moderate_weights()
+        data = training_set.classification_set(self, X, y, sample_weight).with_moderate_weights()
         data = replace(data, X=fetched_if(data.m <= regime.many, data.X))
         Layout(len(data.classes), "ovr").check_size(data.m)
         # an order that does not depend on the one the rows came in
-        order = np.lexsort((data.weights, row_sums(data.X), data.codes))
+        order = np.lexsort((data.weights, training_set.row_sums(data.X), data.codes))
         folds = Folds.of(self.cv, data, order, (X, y, groups), state)
         folds.check_classes(data.codes[order], data.classes)
         if data.m > regime.large:  # too many to be copied
@@ -169,19 +156,17 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
 
     def _warn(self, search: AutoSearch) -> None:
         tried = [candidate for level in search.levels for candidate in level.values()]
-        failed = [str(c) for c in tried if c.reason and c.reason != OUT_OF_TIME]
-        if failed:
-            message = f"some kernel widths could not be judged: {'; '.join(failed)}"
-            warnings.warn(message, AdatronWarning, stacklevel=4)
+        if failed := "; ".join(str(c) for c in tried if c.reason not in ("", OUT_OF_TIME)):
+            warnings.warn(f"some kernel widths could not be judged: {failed}", AdatronWarning, stacklevel=4)
         if search.shortfall:
             message = f"AutoSVC took the best model it could find within time_limit={self.time_limit:g} s: "
             warnings.warn(f"{message}{search.shortfall}. Raise time_limit.", ConvergenceWarning, stacklevel=4)
 
     def _decisions(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X = divided_by(check_predict_X(self, X), self.feature_scale_, self._regime)
-        vectors = divided_by(self.support_vectors_, self.feature_scale_)
-        return Expansion(vectors, dense_coef(self).T, self.intercept_, self._kernel, self._precision)(X)
+        X = divided_by(inputs.check_predict_X(self, X), self.feature_scale_, self._regime)
+        vectors, coef = divided_by(self.support_vectors_, self.feature_scale_), expansion.dense_coef(self).T
+        return expansion.Expansion(vectors, coef, self.intercept_, self._kernel, self._precision)(X)
 
     def _winners(self, decisions: np.ndarray) -> np.ndarray:
         threshold = getattr(self, "best_threshold_", 0.0)  # models saved by version 0.1 have none

@@ -1,7 +1,5 @@
 """`AutoSVR`: a tuned kernel regression without C, ε and γ."""
 
-from __future__ import annotations
-
 import warnings
 from contextlib import suppress
 from dataclasses import replace
@@ -16,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from adatron.auto.base import AutoEstimator, Candidate, Search
 from adatron.auto.scoring import regression_metric
 from adatron.auto.search_data import divided_by, feature_scales
+from adatron.estimators import SVR
 from adatron.estimators.folds import Folds
 from adatron.estimators.inputs import check_predict_X
-from adatron.estimators.svr import SVR
 from adatron.estimators.training_set import TrainingSet, row_sums, weighted_set
 from adatron.gram import DenseGram, whole_matrix
 from adatron.kernels import Gaussian
@@ -37,7 +35,7 @@ _TOL = 1e-2  # relative duality gap of the search
 class RegressionSearch(Search):
     """The search for C, ε and the width on a sample of the rows, with scaled features and targets."""
 
-    def __init__(self, model: AutoSVR, data: TrainingSet, given: tuple, began: float) -> None:
+    def __init__(self, model: Any, data: TrainingSet, given: tuple, began: float) -> None:
         super().__init__(model, began)
         self.scales, self.spread = feature_scales(data.X, data.weights)
         share = data.weights / data.weights.sum()
@@ -89,8 +87,8 @@ class RegressionSearch(Search):
         judged = [own for _, own in sorted(self.levels[0].items()) if not own.reason]
         records = [own.record("gamma", "criterion", "C", "seconds") for own in judged]
         path = KernelPath(records, criterion=criterion, best_index=judged.index(chosen))
-        chosen_values = {"gamma_": chosen.gamma, "C_": chosen.C, "epsilon_": epsilon * self.unit}
-        return chosen_values | {"best_score_": score, "path_": path}
+        values = {"gamma_": chosen.gamma, "C_": chosen.C, "epsilon_": epsilon * self.unit}
+        return values | {"best_score_": score, "path_": path}
 
     def _solved(self, gram: Any, C: float, epsilon: float, alpha: Any) -> tuple[np.ndarray, np.ndarray]:
         """Multipliers (2m, F) of all folds at one C, from `alpha` on, and the outputs (m, F) of every row."""
@@ -120,33 +118,25 @@ class RegressionSearch(Search):
 class AutoSVR(RegressorMixin, AutoEstimator):
     """A tuned support vector regression with a Gaussian kernel: no C, ε, γ and no scaling to choose.
 
-    Each feature is divided by its standard deviation (one with only two values, by half their distance), the
-    target by its own. For each width, C grows step by step and each solution starts the next one, with the
-    folds trained side by side. ε is chosen last, at the best width and C. The search uses at most 1,000 rows;
-    the final `SVR` is trained on all.
+    Features and the target are divided by their standard deviations (a feature with only two values, by half
+    their distance). For each width, C grows step by step and each solution starts the next. ε is chosen last,
+    at the best width and C. The search uses at most 1,000 rows; the final `SVR` is trained on all.
 
     Parameters
     ----------
     cv, scoring : as in `sklearn.model_selection.GridSearchCV`, default=5, None
         By default the score is the squared error of all held-out rows.
-    time_limit : float, default=None
-        Seconds, of which the search takes at most half.
-    random_state : int, RandomState instance or None, default=None
-        Draws the sample and the folds; None is a fixed seed.
-    n_jobs, verbose : int, and bool or int, default=None, False
-        `n_jobs` is accepted; the folds are trained together.
+    time_limit : seconds, of which the search takes at most half, default=None
+    random_state, n_jobs, verbose : as for `AutoSVC`, default=None, None, False
 
     Attributes
     ----------
-    C_, epsilon_, gamma_ : float
-        The chosen values: C and γ for scaled features and targets, ε in the target's units.
+    C_, epsilon_, gamma_ : chosen values: C and γ for scaled features and targets, ε in the target's units
     svr_ : SVR
         The final model, for scaled features and targets; `duality_gap_`, `status_` and `converged_` are its.
     path_ : KernelPath
-        Mean squared error on held-out rows for every width, in squared deviations of the target; minus the
-        score with `scoring`.
-    best_score_ : float
-        R² on the held-out rows of the search, or their mean score by `scoring`.
+        For every width minus the score or, in squared deviations of the target, the error on held-out rows.
+    best_score_ : R² on the held-out rows of the search, or their mean score by `scoring`
     feature_scale_ : ndarray of shape (n_features,)
 
     References
@@ -175,9 +165,8 @@ class AutoSVR(RegressorMixin, AutoEstimator):
         chosen, left, data = search.choice or search.choose(), search.seconds_left(1.0), search.data
         limit = None if left is None else max(1e-3, left)
         epsilon, kernel = chosen["epsilon_"] / search.unit, Gaussian(chosen["gamma_"])
-        X, rows = divided_by(data.X, search.scales), np.arange(data.m)
-        svr = SVR(chosen["C_"], epsilon, kernel, time_limit=limit)
-        svr._fit_checked(replace(data, X=X, rows=rows, shape=tuple(X.shape)))
+        X, svr = divided_by(data.X, search.scales), SVR(chosen["C_"], epsilon, kernel, time_limit=limit)
+        svr._fit_checked(replace(data, X=X, rows=np.arange(data.m), shape=tuple(X.shape)))
         status = Status.STOPPED if search.is_stopped else svr.status_
         return chosen | {
             "svr_": svr, "feature_scale_": search.scales, "_centre": search.centre, "_unit": search.unit,
@@ -202,5 +191,5 @@ class AutoSVR(RegressorMixin, AutoEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = check_predict_X(self, X)
-        return self._centre + self._unit * self.svr_.predict(divided_by(X, self.feature_scale_))
+        X = divided_by(check_predict_X(self, X), self.feature_scale_)
+        return self._centre + self._unit * self.svr_.predict(X)

@@ -1,7 +1,5 @@
 """What `AutoSVC` and `AutoSVR` share: the search for a kernel width, and the fit around it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral
@@ -65,22 +63,21 @@ class Search:
         self.levels.append(level)
         while octaves := [octave for octave in octaves if abs(octave) <= _FARTHEST]:
             for octave in octaves:
-                new = Candidate(octave, 2.0**octave / spread)
-                level[octave] = known.get(octave) or self._judged(judge, new)
-                self.width_ended(level[octave])
+                new = known.get(octave) or Candidate(octave, 2.0**octave / spread)
+                if octave not in known and self.is_over() and level:
+                    new = replace(new, reason=OUT_OF_TIME)
+                elif octave not in known:
+                    rivals = [other.criterion for other in level.values() if not other.reason]
+                    try:
+                        new = judge(new, min(rivals, default=np.inf))
+                    except (ValueError, ArithmeticError) as error:  # a scorer may not like what is predicted
+                        new = replace(new, reason=str(error))
+                level[octave] = new
+                self.width_ended(new)
             best = self.best.octave
             is_last = not neighbours or abs(best) == _FARTHEST
             octaves = () if is_last else sorted({best - 1, best + 1} - set(level))
         return self.best
-
-    def _judged(self, judge: Callable[[Candidate, float], Candidate], new: Candidate) -> Candidate:
-        others = self.levels[-1].values()
-        if self.is_over() and others:
-            return replace(new, reason=OUT_OF_TIME)
-        try:
-            return judge(new, min((other.criterion for other in others if not other.reason), default=np.inf))
-        except (ValueError, ArithmeticError) as error:  # a scorer may not like what is predicted
-            return replace(new, reason=str(error))
 
     def width_ended(self, tried: Candidate) -> None:
         self.is_stopped = self.is_stopped or self.after_width(tried)
@@ -89,9 +86,9 @@ class Search:
     def best(self) -> Candidate:
         """The best width of the last level."""
         tried = self.levels[-1].values()
-        if all(candidate.reason for candidate in tried):
+        judged = [candidate for candidate in tried if not candidate.reason]
+        if not judged:
             raise ValueError(f"no kernel width could be judged: {'; '.join(map(str, tried))}")
-        judged = (candidate for candidate in tried if not candidate.reason)
         return min(judged, key=lambda candidate: (candidate.criterion, abs(candidate.octave)))
 
     def seconds_left(self, part: float | None = None) -> float | None:
@@ -126,10 +123,8 @@ class AutoEstimator(KernelMachine):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-        groups : array-like of shape (n_samples,), optional
+        X, y : array-like or sparse matrix of shape (n_samples, n_features), and array-like
+        sample_weight, groups : array-like of shape (n_samples,), optional
             Rows of one group are never on both sides of a split; if `cv` is a number, the folds are those of
             scikit-learn's `StratifiedGroupKFold`, or `GroupKFold` for a regression.
 

@@ -1,12 +1,10 @@
 """The two kinds of candidates that `AutoSVC` chooses from: training that is stopped early, and the exact SVM.
 
-All folds are trained side by side; times the classes, they are columns of one problem. Early stopping
-measures every stage on the way: the product with the kernel matrix gives the outputs of held-out rows, too,
-and the middle of a step is one more stage that costs nothing. The search for an exact SVM begins at the width
-found by early stopping and a moderate C, and goes on to neighbours as long as the criterion falls.
+All folds times classes are columns of one problem. Early stopping measures every stage on the way: the kernel
+matrix gives the outputs of held-out rows, too, and the middle of a step is one more stage that costs nothing.
+The search for an exact SVM begins at the width found by early stopping and a moderate C, and goes on to
+neighbours as long as the criterion falls.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -34,12 +32,9 @@ _MOST_EPOCHS = 200
 _EPOCHS_AFTER_BEST = 5, 0.6  # so many, plus this part of the epochs that the best took
 _RACE = ((4, 1.25, 0.02), (12, 1.05, 0.005))  # from which epoch on, and how far behind, a width has lost
 # exact SVMs
-_STEP = 4.0  # between values of C
-_FIRST, _LEAST, _MOST = 1, -3, 5  # powers of it
+_STEP, _FIRST, _LEAST, _MOST = 4.0, 1, -3, 5  # between values of C; powers of it
 _WIDER = 4  # octaves at most
-# parts of the rival's criterion by which the first trial, or the best of the first three, must be behind to
-# be the last
-_HOPELESS, _LOST = 1.0, 0.25
+_HOPELESS, _LOST = 1.0, 0.25  # how far behind the rival the first trial, or the best of three, is the last
 _GAIN = 0.01  # part of the criterion by which it must fall for the search to go on
 _TOL, _MOST_ROUNDS = 1e-2, 500  # relative duality gap
 _IN_DOUBLE = 2_048  # rows up to which a working set is all of them, in float64
@@ -69,12 +64,9 @@ def _epochs(gram: Any, signs: np.ndarray, weights: np.ndarray, caps: Any, is_ove
     upper = np.tile(np.repeat(weights, signs.shape[1], axis=1), (1, len(caps)))
     problem = DualProblem(gram, y, np.ones_like(y), upper, equality=0.0)
     solver = ConjugateHinge(np.repeat(caps, y.shape[1] // len(caps)))
-    state = solver.init(problem)
-    while True:
-        state = solver.epoch(problem, state, lambda: None)
-        yield state
-        if is_over():
-            return
+    yield (state := solver.epoch(problem, solver.init(problem), lambda: None))
+    while not is_over():
+        yield (state := solver.epoch(problem, state, lambda: None))
 
 
 def best_stage(
@@ -148,14 +140,9 @@ class ExactSearch:
         last = less_by(-_LOST, rival)
         while self.trials and not self.is_over and self.best.criterion < last:
             last, best = less_by(_GAIN, self.best.criterion), self.best
-            for wider, power in (
-                (0, best.power - 1),
-                (0, best.power + 1),
-                (1, best.power),
-                (1, best.power + 1),
-            ):
-                if octave - best.octave + wider <= _WIDER and _LEAST <= power <= _MOST:
-                    self._try(best.octave - wider, power)
+            for wider, more in ((0, -1), (0, 1), (1, 0), (1, 1)):
+                if octave - best.octave + wider <= _WIDER and _LEAST <= best.power + more <= _MOST:
+                    self._try(best.octave - wider, best.power + more)
         return self.best if self.trials else None
 
     @property
@@ -188,16 +175,17 @@ class ExactSearch:
         for number, (fold, column) in enumerate(product(range(data.folds.n_folds), range(data.n_problems))):
             y, upper = data.signs[:, [column]], C * data.folds.training[:, [fold]]
             problem = DualProblem(gram, y, np.ones_like(y), upper, equality=0.0)
-            alpha = None if start is None else start[:, [number]]
-            rule = GapRule(_TOL, regime=self.owner.regime)
+            alpha, rule = (
+                None if start is None else start[:, [number]],
+                GapRule(_TOL, regime=self.owner.regime),
+            )
             runs.append(Run(problem, GreedyAdatron(), rule, max_iter=_MOST_ROUNDS, alpha=alpha))
         left = 0.0 if self.owner.is_stopped else self.owner.seconds_left()
         solutions = solved(runs, time_limit=left, n_threads=usable_threads())
         if any(solution.status is Status.TIME_LIMIT for solution in solutions):
             self.is_over = True
             return
-        alpha = np.column_stack([solution.alpha for solution in solutions])
-        signs = np.tile(data.signs, data.folds.n_folds)
+        alpha, signs = np.column_stack([s.alpha for s in solutions]), np.tile(data.signs, data.folds.n_folds)
         decisions = gram.matmul(signs * alpha) + np.array([solution.bias for solution in solutions])
         try:
             error, criterion = self.score(decisions, decisions, 1.0)[0]

@@ -1,12 +1,9 @@
 """Scores of held-out predictions: scikit-learn's usual metrics computed here, any other by its scorers.
 
-A search asks for thousands of scores of a few hundred rows each; what scikit-learn's scorers check on every
-call would take longer than the training. The values are the same to rounding. Labels depend on where the
-decision is cut: for two classes, all metrics of labels but accuracy are judged at the best threshold of all
+What scikit-learn's scorers check on every call would take longer than the training; the values are the same
+to rounding. For two classes, all metrics of labels but accuracy are judged at the best threshold of all
 held-out decisions, which the model then predicts with.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +18,6 @@ from adatron.auto.search_data import SearchData
 from adatron.estimators.probabilities import ClassProbabilities, HeldOutModel
 
 _TINY = np.finfo(float).eps
-RegressionMetric = Callable[[np.ndarray, np.ndarray], float]  # of targets and outputs
 Score = Callable[[np.ndarray, np.ndarray, float], np.ndarray]  # as `SearchData.errors`
 
 
@@ -103,8 +99,7 @@ def _balanced_accuracy(counts: np.ndarray) -> Any:
 
 def _f1(counts: np.ndarray, of: str | int) -> Any:
     """F1 of one class, or its mean; a class that is neither there nor predicted has 0."""
-    right = np.einsum("ii...->i...", counts)
-    totals, predicted = counts.sum(axis=1), counts.sum(axis=0)
+    right, totals, predicted = np.einsum("ii...->i...", counts), counts.sum(axis=1), counts.sum(axis=0)
     values = 2.0 * right / np.maximum(totals + predicted, _TINY)
     if of == "macro":  # scikit-learn leaves out classes that are neither there nor predicted
         return values.sum(axis=0) / np.maximum((totals + predicted > 0.0).sum(axis=0), 1.0)
@@ -127,26 +122,22 @@ def _neg_log_loss(codes: np.ndarray, probabilities: np.ndarray) -> float:
     return float(np.mean(np.log(np.clip(own, _TINY, 1.0 - _TINY))))
 
 
-_ACCURACY = LabelMetric("labels", lambda counts: np.trace(counts) / counts.sum(axis=(0, 1)))
-_LABEL_METRICS = {
-    "accuracy": _ACCURACY,
-    "balanced_accuracy": LabelMetric("labels", _balanced_accuracy, moves_threshold=True),
-    "f1_macro": LabelMetric("labels", partial(_f1, of="macro"), moves_threshold=True),
-    "f1_micro": _ACCURACY,  # the same for one label a row
-    "f1_weighted": LabelMetric("labels", partial(_f1, of="weighted"), moves_threshold=True),
-    "neg_log_loss": LabelMetric("probabilities", _neg_log_loss),
-}
-
-
 def label_metric(scoring: Any, classes: np.ndarray) -> LabelMetric | None:
     """The metric that a name of scikit-learn means; None where its own scorer must be asked."""
-    if not isinstance(scoring, str):
-        return None
-    if len(classes) == 2 and scoring == "roc_auc":
-        return LabelMetric("ranks", _roc_auc)
-    if len(classes) == 2 and scoring == "f1" and 1 in classes.tolist():  # it is of the class 1
-        return LabelMetric("labels", partial(_f1, of=classes.tolist().index(1)), moves_threshold=True)
-    return _LABEL_METRICS.get(scoring)
+    match scoring:
+        case "accuracy" | "f1_micro":  # the same for one label a row
+            return LabelMetric("labels", lambda counts: np.trace(counts) / counts.sum(axis=(0, 1)))
+        case "balanced_accuracy":
+            return LabelMetric("labels", _balanced_accuracy, moves_threshold=True)
+        case "f1_macro" | "f1_weighted":
+            return LabelMetric("labels", partial(_f1, of=scoring[3:]), moves_threshold=True)
+        case "f1" if len(classes) == 2 and 1 in classes.tolist():  # it is of the class 1
+            return LabelMetric("labels", partial(_f1, of=classes.tolist().index(1)), moves_threshold=True)
+        case "roc_auc" if len(classes) == 2:
+            return LabelMetric("ranks", _roc_auc)
+        case "neg_log_loss":
+            return LabelMetric("probabilities", _neg_log_loss)
+    return None
 
 
 def _r2(targets: np.ndarray, outputs: np.ndarray) -> float:
@@ -156,18 +147,17 @@ def _r2(targets: np.ndarray, outputs: np.ndarray) -> float:
     return float(rest == 0.0) if total == 0.0 else 1.0 - rest / total
 
 
-_REGRESSION_METRICS: dict[str, RegressionMetric] = {
-    "r2": _r2,
-    "neg_mean_squared_error": lambda targets, outputs: -float(np.mean((targets - outputs) ** 2)),
-    "neg_root_mean_squared_error": lambda t, outputs: -(float(np.mean((t - outputs) ** 2)) ** 0.5),
-    "neg_mean_absolute_error": lambda targets, outputs: -float(np.mean(np.abs(targets - outputs))),
-}
-
-
-def regression_metric(model: Any) -> RegressionMetric:
-    """What the model's `scoring` means, computed here or by scikit-learn's scorer."""
-    if isinstance(model.scoring, str) and model.scoring in _REGRESSION_METRICS:
-        return _REGRESSION_METRICS[model.scoring]
+def regression_metric(model: Any) -> Callable[[np.ndarray, np.ndarray], float]:
+    """What the model's `scoring` means, of targets and outputs: computed here or by scikit-learn's scorer."""
+    match model.scoring:
+        case "r2":
+            return _r2
+        case "neg_mean_squared_error":
+            return lambda targets, outputs: -float(np.mean((targets - outputs) ** 2))
+        case "neg_root_mean_squared_error":
+            return lambda targets, outputs: -(float(np.mean((targets - outputs) ** 2)) ** 0.5)
+        case "neg_mean_absolute_error":
+            return lambda targets, outputs: -float(np.mean(np.abs(targets - outputs)))
     scorer = check_scoring(model, model.scoring)
     return lambda t, outputs: float(scorer(HeldOutRegressor(outputs), np.arange(len(t))[:, None], t))
 

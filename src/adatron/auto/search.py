@@ -3,11 +3,8 @@
 Few rows: every fold and every width with the whole kernel matrix. More rows: the width is looked for on a
 sample; as it comes out too wide there, the search goes on from it with all rows. Many rows: the same with a
 low-rank kernel, which suits wider kernels. Very many rows: the low-rank kernel on a larger sample tells the
-width, and all rows are trained once with it; the factor is whitened, so that few epochs suffice. The exact
-SVM is tried where there are enough rows to tell the difference, and few enough for the whole kernel matrix.
+width, and all rows are trained once with it; the factor is whitened, so that few epochs suffice.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -20,7 +17,7 @@ from adatron.auto.base import Candidate, Search
 from adatron.auto.candidates import ExactSearch, SearchResult, best_stage, less_by, trained_until
 from adatron.auto.scoring import criterion_of
 from adatron.auto.search_data import Scalings, SearchData
-from adatron.gram import GaussianFamily, fetched_if, nystroem_gram
+from adatron.gram import GaussianFamily, fetched_if, nystroem_single
 from adatron.kernels import Gaussian
 from adatron.numerics.memory import available_memory
 from adatron.numerics.threads import one_blas_thread
@@ -54,10 +51,9 @@ class AutoSearch(Search):
     def run(self) -> None:
         """The whole search."""
         self.result = early = self._stopped_early()
-        is_of_all = early.data.rows is self.all.rows
+        is_dense_of_all = early.gram_of is not None and early.data.rows is self.all.rows
         enough = self.regime.exact_from_for_text if self._is_text else self.regime.exact_from
-        is_dense = early.gram_of is not None
-        if is_dense and is_of_all and self.all.m > enough and not self.is_over():
+        if is_dense_of_all and self.all.m > enough and not self.is_over():
             self.result = self._exact(early) or early
 
     def _stopped_early(self) -> SearchResult:
@@ -85,8 +81,7 @@ class AutoSearch(Search):
                 break
             first = samples[0] if samples else data
             with one_blas_thread():  # several would mostly wait for one another
-                began = monotonic()
-                family = GaussianFamily(first.scaled)
+                began, family = monotonic(), GaussianFamily(first.scaled)
                 self._seconds_per_value = (monotonic() - began) / first.m**2  # it depends on the features
                 result = self._level(first, family.gram)
             # by the error itself: how soft its step is depends on the margins, and these on the scaling
@@ -126,10 +121,8 @@ class AutoSearch(Search):
 
     def _affordable_rank(self) -> int | None:
         """The rank of a kernel of all rows that there is time to build; None if there is none."""
-        m = self.all.m
-        least, of_large, most = self.regime.ranks
+        m, (least, of_large, most), left = self.all.m, self.regime.ranks, self.seconds_left()
         rank = most if 4 * m * most <= self.regime.large_factor else of_large
-        left = self.seconds_left()
         if left is None:
             return rank
         A = np.ones((512, 512), dtype=np.float32)
@@ -209,4 +202,4 @@ class AutoSearch(Search):
 
 def _low_rank(data: SearchData, *places: np.ndarray) -> Callable[[float], Any]:
     """The kernel of a γ by its landmarks, and perhaps whitened on some rows."""
-    return lambda gamma: nystroem_gram(Gaussian(gamma), data.scaled, *places)
+    return lambda gamma: nystroem_single(Gaussian(gamma), data.scaled, *places)

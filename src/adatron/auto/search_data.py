@@ -1,11 +1,9 @@
 """What a search trains and judges on: scaled, distinct rows with their folds and the losses to try."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -27,9 +25,8 @@ HeldOut = namedtuple("HeldOut", "folds rows weights codes")  # an entry for each
 def feature_scales(X: Any, weights: np.ndarray, *, divide: bool = True) -> tuple[np.ndarray, float]:
     """What to divide every feature by, and the mean squared distance to the mean that results.
 
-    A feature is divided by its standard deviation. One with two values only is divided by half their
-    distance, as if both were equally frequent: rare marks would otherwise dwarf everything else. Constant
-    features stay as they are, and all of them unless `divide`. Zeros of sparse rows are values, too.
+    This is the standard deviation; for two values, half their distance, as if both were equally frequent, for
+    rare marks would otherwise dwarf everything else. Constant features stay, and all of them unless `divide`.
     """
     moments = _sparse_moments if sparse.issparse(X) else _dense_moments
     spread, low, high, two_valued = moments(X, weights / weights.sum())
@@ -104,7 +101,7 @@ class SearchData(TrainingSet):
         folds, rows = np.nonzero(self.folds.held.T)
         return HeldOut(folds, rows, self.folds.held[rows, folds], self.codes[rows])
 
-    def with_folds(self, n_folds: int, **changes: Any) -> SearchData:
+    def with_folds(self, n_folds: int, **changes: Any) -> Self:
         """The same rows with the first folds only, and perhaps other changes."""
         return replace(self, folds=self.folds.some(n_folds=n_folds), **changes)
 
@@ -117,8 +114,7 @@ class SearchData(TrainingSet):
         best other. `before` and `after` (m, n_losses F k) are decisions at two stages; share 1 means `after`.
         """
         result, margins = np.empty((len(self.caps), 2)), np.empty(len(self.held.rows))
-        sizes = self.n_problems, self.folds.n_folds
-        _errors(before.T, after.T, share, *self.held, *sizes, margins, result)
+        _errors(before.T, after.T, share, *self.held, self.n_problems, self.folds.n_folds, margins, result)
         return result
 
 

@@ -6,8 +6,6 @@ contours (Ben-Hur, Horn, Siegelmann & Vapnik 2001). Whether x lies inside is a m
 the segment between them stays inside.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,17 +23,24 @@ from adatron.problems import enclosing_ball
 from adatron.solvers import GreedyAdatron
 from adatron.training import DualSolution, GapRule, Run, solved
 
-_STEP = 2.0**0.25  # of σ: half an octave of σ²
-_WIDTHS_AT_MOST = 24
+_STEP, _WIDTHS_AT_MOST = 2.0**0.25, 24  # of σ: half an octave of σ²
 _NEIGHBOURS = 12  # the narrowest kernel reaches about this many of the other rows
 _LEAST_PART = 0.1  # of the grid: several clusters that appear less often are an accident
 _ALIKE = 0.75  # adjusted Rand index from which clusters differ only in their outliers
 _ROUNDING = 64 * np.finfo(float).eps  # a spread below this part of the mean is rounding
-_MAX_ITER = 10_000
-_CACHE = 2**26  # bytes of kernel values
+_MAX_ITER, _CACHE = 10_000, 2**26  # epochs, and bytes of kernel values
 _FRINGE = 1.0 / 3.0  # part of the level above which rows around a cluster belong to it
 _POINTS_AT_ONCE = 2**22  # numbers in the points of segments that are evaluated together
-_FIRST_BATCH = 256  # edges
+
+
+class Settings(NamedTuple):
+    """How rows are connected, and which components are clusters."""
+
+    n_neighbors: int  # of each row to which a connection is tested
+    n_samples: int  # points tested on each segment
+    share: float  # part of the rows inside below which a component is no cluster
+    tol: float  # part of the level that the solution leaves open
+    regime: Regime
 
 
 @dataclass(frozen=True)
@@ -44,13 +49,9 @@ class ClusterPath:
 
     Parameters
     ----------
-    sigmas : array of shape (n_sigmas,)
-        Widths, the largest first.
-    nus : array of shape (n_nus,)
-    labels : array of shape (n_nus, n_sigmas, n_rows)
-        −1 for outliers.
-    rows : array of shape (n_rows,)
-        The rows of X that took part.
+    sigmas, nus : array of shape (n_sigmas,) and (n_nus,), the widths falling
+    labels : array of shape (n_nus, n_sigmas, n_rows), −1 for outliers
+    rows : array of shape (n_rows,), the rows of X that took part
 
     References
     ----------
@@ -84,8 +85,8 @@ class ClusterPath:
     def choice(self) -> tuple[int, int]:
         """Places of the ν and σ to take: the middle of the longest stretch with the usual clusters.
 
-        Usual are the most frequent clusters from 2 on, or a single cluster where those are rare. Of the ν
-        for which they hold for most σ, the smallest is taken, and the middle of its longest run.
+        Usual are the most frequent clusters from 2 on, or a single one where those are rare. Of the ν for
+        which they hold for most σ, the smallest is taken.
 
         Returns
         -------
@@ -120,13 +121,8 @@ def _usual(settings: np.ndarray) -> np.ndarray:
     return counts == (1 if (counts == 1).any() else counts.min())
 
 
-def cluster_path(
-    X: np.ndarray, sigmas: np.ndarray | None, nus: np.ndarray, settings: Settings, random_state: Any
-) -> ClusterPath:
-    """Cluster the rows of `X`, or 1,500 of them if there are more, for every ν and σ.
-
-    Without `sigmas`, the widths go from the spread of the rows down to the distance of near neighbours.
-    """
+def cluster_path(X: np.ndarray, sigmas: Any, nus: Any, settings: Settings, random_state: Any) -> ClusterPath:
+    """Cluster the rows of `X`, or 1,500 of them if there are more, for every ν and σ (None: `_widths`)."""
     places, most = np.arange(len(X)), settings.regime.cluster_path_rows
     if len(X) > most:
         places = np.sort(as_random_state(random_state).choice(len(X), most, replace=False))
@@ -145,6 +141,7 @@ def cluster_path(
 
 
 def _widths(X: np.ndarray) -> np.ndarray:
+    """From the spread of the rows down to the distance of near neighbours."""
     with np.errstate(over="ignore", invalid="ignore"):
         spread = float(np.square(X - X.mean(axis=0)).sum(axis=1).mean())  # β, as for gamma="mean"
     if not np.isfinite(spread):
@@ -159,21 +156,8 @@ def _widths(X: np.ndarray) -> np.ndarray:
     return np.sqrt(0.5 * spread) * _STEP ** -np.arange(min(int(steps) + 1, _WIDTHS_AT_MOST))
 
 
-class Settings(NamedTuple):
-    """How rows are connected, and which components are clusters."""
-
-    n_neighbors: int  # of each row to which a connection is tested
-    n_samples: int  # points tested on each segment
-    share: float  # part of the rows inside below which a component is no cluster
-    tol: float  # part of the level that the solution leaves open
-    regime: Regime
-
-
 class DistinctRows:
-    """The different rows of X and the pairs to test: a row that occurs often is not its own neighbour.
-
-    Pairs may turn out to be connected: all of few rows, near neighbours of many; the closest come first.
-    """
+    """The different rows of X, and pairs to test: all of few rows, near neighbours of many, closest first."""
 
     def __init__(self, X: np.ndarray, settings: Settings) -> None:
         self.X = X
@@ -195,9 +179,7 @@ class DistinctRows:
 class _Contour:
     """The surface of a ball, seen in the space of the rows."""
 
-    def __init__(
-        self, kernel: Gaussian, rows: DistinctRows, solution: DualSolution, settings: Settings
-    ) -> None:
+    def __init__(self, kernel: Gaussian, rows: DistinctRows, solution: DualSolution, settings: Settings):
         support = np.flatnonzero(solution.alpha)
         self.kernel, self.vectors, self.coefficients = kernel, rows.X[support], solution.alpha[support]
         self.level = 0.5 - solution.bias  # on the surface ½ k(x, x) − f = bias
@@ -218,11 +200,8 @@ class _Contour:
         n, d = self.settings.n_samples, self.rows.shape[1]
         fractions = np.arange(1, n + 1) / (n + 1)
         fractions = fractions[np.argsort(np.abs(fractions - 0.5), kind="stable")]
-        for some in (fractions[:1], fractions[1:]):  # most edges that leave do so at the middle
-            if not len(some):
-                continue
-            stays = np.empty(len(edges), dtype=bool)
-            step = max(1, _POINTS_AT_ONCE // (d * len(some)))
+        for some in filter(len, (fractions[:1], fractions[1:])):  # most edges that leave do so at the middle
+            stays, step = np.empty(len(edges), dtype=bool), max(1, _POINTS_AT_ONCE // (d * len(some)))
             for start in range(0, len(edges), step):
                 batch = slice(start, start + step)
                 begin, end = self.rows[edges[batch, 0], None], self.rows[edges[batch, 1], None]
@@ -234,9 +213,8 @@ class _Contour:
 
     def components(self, edges: np.ndarray) -> np.ndarray:
         """Component of every distinct row; short edges go first, and spare the long ones in a component."""
-        m = len(self.rows)
-        component = np.arange(m)
-        start, size = 0, max(_FIRST_BATCH, m)
+        m, component = len(self.rows), np.arange(len(self.rows))
+        start, size = 0, max(256, m)
         while start < len(edges):
             batch = edges[start : start + size]
             batch = batch[component[batch[:, 0]] != component[batch[:, 1]]]
@@ -250,10 +228,7 @@ class _Contour:
 def cluster_labels(
     kernel: Gaussian, rows: DistinctRows, solution: DualSolution, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A cluster for every row of X, −1 for outliers; also the output of every row.
-
-    `solution` is one of `enclosing_ball` for all rows of X, equal ones included.
-    """
+    """A cluster for every row of X, −1 for outliers, and its output; `solution` is that of all rows of X."""
     contour, m = _Contour(kernel, rows, solution, settings), len(rows.distinct)
     outputs = contour.outputs(rows.distinct)
     inside = contour.is_inside(outputs)
@@ -261,8 +236,7 @@ def cluster_labels(
     sizes = np.bincount(component[inside], rows.counts[inside], m)
     is_large = sizes >= max(settings.share * sizes.sum(), min(2, len(rows.X)))
     cluster = np.where(inside & is_large[component], component, -1)
-
-    # Other rows join the cluster of the nearest row that has one, if the way there stays in the fringe.
+    # other rows join the cluster of the nearest row that has one, if the way there stays in the fringe
     multipliers = np.bincount(rows.inverse, solution.alpha, m) / rows.counts
     is_around = contour.is_inside(outputs - multipliers, _FRINGE)  # a lonely row must not vouch for itself
     core, loose = np.flatnonzero(cluster >= 0), np.flatnonzero((cluster < 0) & is_around)
@@ -271,8 +245,7 @@ def cluster_labels(
         nearest = index.kneighbors(rows.distinct[loose], return_distance=False)[:, 0]
         ways = contour.connected(np.column_stack([loose, core[nearest]]), _FRINGE)
         cluster[ways[:, 0]] = cluster[ways[:, 1]]
-
-    # Clusters 0, 1, … in the order in which they first occur in X.
+    # clusters 0, 1, … in the order in which they first occur in X
     cluster = cluster[rows.inverse]
     names, first = np.unique(cluster[cluster >= 0], return_index=True)
     numbers = np.full(m + 1, -1)  # the last one stays: it is that of cluster −1

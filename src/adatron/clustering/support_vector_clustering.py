@@ -1,10 +1,8 @@
 """`SupportVectorClustering`: clusters of any shape, as many as there are, and outliers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -52,33 +50,24 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     nu : "auto" or float, default="auto"
         Part of the rows that may lie outside the ball, from 0 to below 1; "auto" tries 0.05 to 0.4.
     n_neighbors, n_samples_per_edge : int, default=12, 7
-        Neighbours of each row to which a connection is tested (all rows, up to 300 of them), and points
-        tested on the segment between two rows.
+        Neighbours of each row to which a connection is tested (all, up to 300 rows), and points tested on it.
     min_cluster_size : float, default=0.04
         Part of the rows inside the ball below which a component is no cluster.
-    tol, cache_size : float, and float or "auto", default=1e-3, "auto"
-        Relative duality gap at which the fit of the ball ends, and memory for kernel values in MB.
-    random_state : int, RandomState instance or None, default=None
-        Chooses the rows for "auto" when there are more than 1,500.
-    verbose : bool or int, default=False
+    tol, cache_size, random_state, verbose : as for `SVC`, default=1e-3, "auto", None, False
+        `random_state` chooses the rows for "auto" when there are more than 1,500.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
         Clusters 0, 1, … in the order in which they first occur; −1 for outliers.
-    n_clusters_, radius_ : int and float
-        How many clusters there are, and the radius of the ball in feature space.
+    n_clusters_, radius_ : number of clusters, and radius of the ball in feature space
     support_, support_vectors_, dual_coef_ : ndarray
         Rows on the surface of the ball or outside it, and coefficients of its centre, which sum to 1.
-    sigma_, gamma_, nu_ : float
-        What was used; ``gamma_ = 1 / (2 sigma_²)``.
-    path_ : ClusterPath
-        The clusterings from which `sigma` and `nu` were chosen, if one of them was "auto".
+    sigma_, gamma_, nu_ : what was used; ``gamma_ = 1 / (2 sigma_²)``
+    path_ : the `ClusterPath` from which `sigma` and `nu` were chosen, if one of them was "auto"
     duality_gap_ : float
-        Relative duality gap of the ball, recomputed apart from the solver; a squared radius below 1e-8 of
-        the largest k(x, x) is replaced by that value.
-    status_, converged_, finished_exactly_, n_iter_, history_ : Status, bool, bool, int and dict
-        As in `SVC`.
+        Recomputed apart from the solver; relative to the squared radius, or 1e-8 of the largest k(x, x).
+    status_, converged_, finished_exactly_, n_iter_, history_ : as in `SVC`
 
     References
     ----------
@@ -107,14 +96,13 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         self.cache_size, self.random_state, self.verbose = cache_size, random_state, verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> SupportVectorClustering:
-        """Cluster the rows of `X` (n_samples, n_features).
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the rows of `X`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : optional
-            Ignored.
+        y : ignored, optional
 
         Returns
         -------
@@ -135,7 +123,6 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         Returns
         -------
         ClusterPath
-            For every value of `nu` that is tried.
         """
         _, nus, settings = self._checked_parameters()
         X = _checked_rows(clone(self), X).X
@@ -156,15 +143,12 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
             if not isinstance(self.nu, Real) or isinstance(self.nu, bool) or not 0.0 <= float(self.nu) < 1.0:
                 raise ValueError(f"nu must be 'auto' or a number from 0 to below 1, got {self.nu!r}")
             nus = np.array([float(self.nu)])
-        allowed, counts = "a number between 0 and 1", ("n_neighbors", "n_samples_per_edge")
+        allowed, sizes = "a number between 0 and 1", ("n_neighbors", "n_samples_per_edge")
         share = check_number("min_cluster_size", self.min_cluster_size, allowed=allowed)
         if share >= 1.0:
             raise ValueError(f"min_cluster_size must be {allowed}, got {self.min_cluster_size!r}")
-        neighbors, samples = (
-            check_integer(name, getattr(self, name), at_least=1, allowed="an integer >= 1") for name in counts
-        )
-        tol = check_number("tol", self.tol)
-        return sigmas, nus, Settings(neighbors, samples, share, tol, self._regime)
+        near, few = (check_integer(n, getattr(self, n), at_least=1, allowed="an integer >= 1") for n in sizes)
+        return sigmas, nus, Settings(near, few, share, check_number("tol", self.tol), self._regime)
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         sigmas, nus, settings = self._checked_parameters()
@@ -179,10 +163,9 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         problem = enclosing_ball(choice.gram, data.weights, nu)
         rule = GapRule(settings.tol, eager=True, regime=self._regime)
         run = Run(problem, GreedyAdatron(), rule, max_iter=check_max_iter(-1))
+        chosen: dict[str, Any] = {"sigma": sigma, "nu": nu, "settings": settings, "path": path}
         reason = f"sigma={sigma:.4g}, nu={nu:.4g}; {choice.reason}"
-        return ClusterPlan(
-            kernel, data, choice.gram, [run], reason, sigma=sigma, nu=nu, settings=settings, path=path
-        )
+        return ClusterPlan(kernel, data, choice.gram, [run], reason, **chosen)
 
     def _attributes(self, plan: Any, solutions: list[DualSolution]) -> dict[str, Any]:
         (solution,) = solutions

@@ -181,9 +181,11 @@ class ExpansionClassifier(ClassifierMixin, ExpansionMachine):
         by_pairs = getattr(self, "decision_function_shape", "ovr") == "ovo"
         return decisions if by_pairs else self._layout.one_per_class(decisions)
 
-    def _predicted(self, decisions: np.ndarray) -> np.ndarray:
+    def _check_predict(self) -> None:
         if getattr(self, "break_ties", False) and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+
+    def _predicted(self, decisions: np.ndarray) -> np.ndarray:
         return self.classes_[self._winners(decisions)]
 
     def _winners(self, decisions: np.ndarray) -> np.ndarray:

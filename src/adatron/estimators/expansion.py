@@ -80,6 +80,9 @@ class ExpansionMachine(KernelMachine):
         check_is_fitted(self)
         return self._expansion()(check_predict_X(self, X))
 
+    def _check_predict(self) -> None:
+        """Refuse parameters that no prediction goes with, before looking at the rows."""
+
     def _predicted(self, decisions: np.ndarray) -> np.ndarray:
         """What these outputs say of each row."""
         return decisions[:, 0]
@@ -96,6 +99,7 @@ class ExpansionMachine(KernelMachine):
         -------
         ndarray of shape (n_samples,)
         """
+        self._check_predict()
         return self._predicted(self._decisions(X))
 
 

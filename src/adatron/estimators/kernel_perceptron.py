@@ -11,7 +11,7 @@ from adatron.estimators.parameters import check_common_parameters, check_max_ite
 from adatron.estimators.training_set import classification_set
 from adatron.problems import classification
 from adatron.solvers import Perceptron
-from adatron.training import DualSolution, OwnRule, Run
+from adatron.training import DualSolution, Rule, Run
 
 
 class KernelPerceptron(ExpansionClassifier):
@@ -100,7 +100,7 @@ class KernelPerceptron(ExpansionClassifier):
         choice, indefinite = kernel_matrix(self, kernel, data.X)
         signs, upper = layout.signs(data.codes), np.full(data.m, np.inf)
         problem = classification(choice.gram, signs, upper, bias=bool(self.fit_intercept))
-        rule = OwnRule(indefinite=indefinite, regime=self._regime)
+        rule = Rule(indefinite=indefinite, regime=self._regime)
         run = Run(problem, Perceptron(), rule, max_iter=max_iter)
         return FitPlan(kernel, data, choice.gram, [run], choice.reason, layout, time_limit=self.time_limit)
 

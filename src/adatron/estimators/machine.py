@@ -76,6 +76,11 @@ class SupportVectorMachine(ExpansionMachine):
         self.n_features_in_ = data.X.shape[1]
         return self
 
+    @property
+    def _gamma(self) -> float:
+        """What ``gamma`` amounts to, under scikit-learn's name; 0 for kernels without one."""
+        return float(getattr(self._kernel, "gamma", 0.0))
+
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         self._check_parameters()
         return self._plan_for(self._training_set(X, y, sample_weight))

@@ -17,7 +17,7 @@ from adatron.numerics.compiled import compiled, compiled_part
 from adatron.numerics.exponential import exponential
 
 Rows: TypeAlias = "slice | np.ndarray"
-_FUNCTIONS = ("identity", "exp", "power", "tanh")
+FUNCTIONS = ("identity", "exp", "power", "tanh")  # that `row_of` applies
 _VALUES_AT_ONCE = 10_000_000
 
 
@@ -151,14 +151,6 @@ class TwinGram(Gram):
 
     These are the twin variables of regression. Rows are those of K, so a point and its twin share them in
     the cache; products fold the two halves before they multiply.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.gram import DenseGram, TwinGram
-    >>> gram = TwinGram(DenseGram(np.array([[2.0, 1.0], [1.0, 3.0]])))
-    >>> gram.matmul(np.array([[1.0], [0.0], [0.0], [1.0]])).ravel()
-    array([3., 4., 3., 4.])
     """
 
     copies = 2
@@ -224,7 +216,7 @@ class PartialMatrix(NamedTuple):
     filled: np.ndarray  # (1,): how many are there
     columns: np.ndarray  # (d, n): the points as columns
     offsets: np.ndarray  # (n,): o
-    function: int  # place in `_FUNCTIONS`
+    function: int  # place in `FUNCTIONS`
     numbers: np.ndarray  # scale, constant, exponent
 
     @property
@@ -237,10 +229,6 @@ class PartialMatrix(NamedTuple):
         """A matrix whose rows are all there."""
         n, nothing = len(K), np.empty((0, 0), dtype=K.dtype)
         return cls(K, np.arange(n), np.array([n]), nothing, np.empty(0, dtype=K.dtype), 0, np.zeros(3))
-
-    @staticmethod
-    def function_number(name: str) -> int:
-        return _FUNCTIONS.index(name)
 
 
 @compiled_part

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from adatron.gram.base import Gram, check_finite
 from adatron.gram.dense import DenseGram, LazyGram
-from adatron.gram.factors import low_rank_gram, nystroem_single
-from adatron.gram.low_rank import LowRankGram, is_on_disk
+from adatron.gram.low_rank import LowRankGram, is_on_disk, low_rank_gram
 from adatron.gram.regime import REGIME, Regime
 from adatron.gram.row_source import fits_single, is_distributed
 from adatron.gram.rows import RowGram, row_gram
@@ -20,8 +18,7 @@ from adatron.kernels import Kernel, Linear, Precomputed, squared_norms
 from adatron.numerics.memory import available_memory
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """A kernel matrix and the sentence that explains why it is held that way."""
 
     gram: Gram
@@ -36,25 +33,14 @@ def choose_gram(
 ) -> Choice:  # fmt: skip
     """Choose how the kernel matrix of the rows of `X` is held.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    X : array or CSR matrix of shape (m, d), rows on a cluster, or a kernel matrix for `Precomputed`
-    cache_size : float or "auto"
-        Memory for kernel values in MB; "auto" is half of what is available, at most 3 GB.
-    rank, random_state : float, RandomState, optional
-        Of a low-rank approximation, as in `low_rank_gram`.
-    needs_few_rows : bool
-        Whether a working-set method will read few rows of the matrix, and multiply by few others.
-    only_multiplies : bool
-        Whether the solver does with products alone, as a matrix on a cluster has them.
-    precise, single : bool
-        Whether only float64 values will do; whether float32 will, for products with few columns.
-    whitened : bool
-        Whether a low-rank factor of many rows may be whitened.
-    copies : float
-        How many matrices of this size there will be once the caller has restricted a dense one.
-    regime : Regime
+    `X` has rows here or on a cluster, or is a kernel matrix for `Precomputed`. `cache_size` is the memory for
+    kernel values in MB; "auto" is half of what is available, at most 3 GB. `rank`, `random_state` and
+    `whitened` are those of `low_rank_gram`. The caller says what the matrix is for:
+
+    - `needs_few_rows`: a working-set method will read few rows, and multiply by few others;
+    - `only_multiplies`: the solver does with products alone, as a matrix on a cluster has them;
+    - `precise`, `single`: only float64 values will do; float32 will, for products with few columns;
+    - `copies`: how many matrices of this size there will be once the caller has restricted a dense one.
     """
     m = X.shape[0]
     if is_distributed(X):
@@ -74,17 +60,19 @@ def choose_gram(
     if isinstance(kernel, Linear) and not sparse.issparse(X) and X.shape[1] <= m * regime.linear_features:
         reason = f"linear: the rows themselves, {m} × {X.shape[1]}, are a factor of the matrix"
         return Choice(LowRankGram.linear(X), reason)
+    free, is_auto = available_memory(), cache_size == "auto"
+    budget = min(free // 2, regime.auto_bytes) if is_auto else min(int(float(cache_size) * 2**20), free)
     if needs_few_rows:
-        return _few_rows(kernel, X, cache_size, precise, regime)
-    return _all_rows(kernel, X, cache_size, copies, single, regime)
+        # objects of a kernel function cost what they cost
+        if is_auto and X.ndim == 2 and X.shape[1] <= regime.narrow_features:
+            budget = min(budget, regime.narrow_bytes)
+        return _few_rows(kernel, X, budget, precise, regime)
+    return _all_rows(kernel, X, budget, copies, single, regime)
 
 
-def _all_rows(
-    kernel: Kernel, X: Any, cache_size: float | str, copies: float, single: bool, regime: Regime
-) -> Choice:
+def _all_rows(kernel: Kernel, X: Any, budget: int, copies: float, single: bool, regime: Regime) -> Choice:
     """For a method that sweeps over all rows: the whole matrix if there is room for it."""
-    m, budget = X.shape[0], _budget(cache_size, regime)
-    size = 8 * m * m
+    m, size = X.shape[0], 8 * X.shape[0] ** 2
     if copies * size <= min(budget, 8 * regime.whole_up_to**2):
         in_single = single and m > regime.precise_up_to and fits_single(kernel, X)
         dense = DenseGram.half_of(kernel, X) if in_single else DenseGram(whole_matrix(kernel, X))
@@ -94,29 +82,14 @@ def _all_rows(
     return Choice(RowGram(kernel, X, kept, np.float64, keeps_first=True), reason)
 
 
-def nystroem_gram(
-    kernel: Kernel, X: Any, landmarks: np.ndarray, whitened_on: np.ndarray | None = None
-) -> LowRankGram:
-    """The float32 Nyström approximation on given landmarks, wherever the rows are."""
-    return nystroem_single(kernel, X, landmarks, whitened_on)
-
-
-def _few_rows(kernel: Kernel, X: Any, cache_size: float | str, precise: bool, regime: Regime) -> Choice:
+def _few_rows(kernel: Kernel, X: Any, budget: int, precise: bool, regime: Regime) -> Choice:
     """For a working-set method, which reads few rows."""
-    m, budget = X.shape[0], _budget(cache_size, regime)
-    # objects of a kernel function cost what they cost
-    if cache_size == "auto" and X.ndim == 2 and X.shape[1] <= regime.narrow_features:
-        budget = min(budget, regime.narrow_bytes)
-    gram = row_gram(kernel, X, budget, precise or not fits_single(kernel, X), regime)
+    m, gram = X.shape[0], row_gram(kernel, X, budget, precise or not fits_single(kernel, X), regime)
     if isinstance(gram, LazyGram):
         return Choice(gram, f"lazy: the {m} × {m} kernel matrix takes up to {_mb(8 * m * m)}")
-    whole = m * m * gram.dtype.itemsize
-    kept = "and not kept" if gram.forgets else f"and up to {_mb(gram.cost)} kept"
-    reason = (
-        f"rows: {gram.dtype.name} rows of the {m} × {m} kernel matrix (all of them would take {_mb(whole)}) "
-        f"are evaluated when a working set needs them, {kept}"
-    )
-    return Choice(gram, reason)
+    whole, kept = m * m * gram.dtype.itemsize, "not kept" if gram.forgets else f"up to {_mb(gram.cost)} kept"
+    rows = f"{gram.dtype.name} rows of the {m} × {m} kernel matrix (all of them would take {_mb(whole)})"
+    return Choice(gram, f"rows: {rows} are evaluated when a working set needs them, and {kept}")
 
 
 def _check_norms(X: Any) -> None:
@@ -125,13 +98,6 @@ def _check_norms(X: Any) -> None:
         squares = squared_norms(X)
     worst = int(squares.argmax())
     check_finite(squares[[worst], None], np.array([worst]), np.array([worst]))
-
-
-def _budget(cache_size: float | str, regime: Regime) -> int:
-    free = available_memory()
-    if cache_size == "auto":
-        return min(free // 2, regime.auto_bytes)
-    return min(int(float(cache_size) * 2**20), free)
 
 
 def _mb(size: int) -> str:

@@ -26,9 +26,7 @@ from adatron.gram.row_source import DistributedRows, group_by_group
 from adatron.numerics import reproducible
 from adatron.numerics.threads import one_blas_thread
 
-_RETRIES = 3  # of a task that raises an error
-_TIMEOUT, _STEP_TIMEOUT = 50.0, 3600.0  # seconds, unless Dask's configuration says otherwise
-_LOOK_EVERY = 1.0  # seconds
+_TIMEOUTS = {"timeout": 50.0, "step-timeout": 3600.0}  # seconds, unless Dask's configuration says otherwise
 _SUMMANDS = 8  # of one task of a tree
 
 
@@ -41,7 +39,7 @@ class Cluster:
     @cached_property
     def workers(self) -> list[dict[str, Any]]:
         """What every worker says of itself; an error if one of them has other versions."""
-        timeout, here = _setting("timeout", _TIMEOUT), _versions()
+        timeout, here = _setting("timeout"), _versions()
         try:
             self.client.wait_for_workers(1, timeout=timeout)
             answers = self.client.run(_about_worker, on_error="return")
@@ -54,9 +52,8 @@ class Cluster:
             pairs = [(name, answer["versions"].get(name), own) for name, own in here.items()]
             differing = [f"{name} {other} instead of {own}" for name, other, own in pairs if other != own]
             if differing:
-                raise ClusterError(
-                    f"{worker} has {', '.join(differing)}; install the same versions everywhere"
-                )
+                message = f"{worker} has {', '.join(differing)}; install the same versions everywhere"
+                raise ClusterError(message)
         return list(answers.values())
 
     @property
@@ -70,7 +67,7 @@ class Cluster:
 
         columns = [column if isinstance(column, list) else [column] * len(first) for column in others]
         name = getattr(function, "__name__", "task").strip("_").replace("_", "-")  # for the dashboard
-        options = {"key": f"adatron-{name}", "pure": False, "retries": _RETRIES}
+        options = {"key": f"adatron-{name}", "pure": False, "retries": 3}
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             return self.client.map(partial(_on_one_thread, function), first, *columns, **options)
 
@@ -92,7 +89,7 @@ class Cluster:
         try:
             while True:
                 try:
-                    return waiting.result(timeout=_LOOK_EVERY)
+                    return waiting.result(timeout=1.0)
                 except TimeoutError:
                     if waiting.done():
                         raise
@@ -112,7 +109,7 @@ class Cluster:
         except Exception:  # whatever the transport raises
             problem = "the scheduler has not answered"
         now = monotonic()
-        timeout, step_timeout = _setting("timeout", _TIMEOUT), _setting("step-timeout", _STEP_TIMEOUT)
+        timeout, step_timeout = _setting("timeout"), _setting("step-timeout")
         if problem and now - last_good > timeout:
             raise ClusterError(
                 f"{problem} for {timeout:g} s (adatron.timeout); start workers and fit again, with "
@@ -135,17 +132,12 @@ class RowBlocks(DistributedRows):
     `partitions` are those of the user's data that the blocks begin with, for messages.
     """
 
-    def __init__(
-        self, cluster: Cluster, blocks: list[Any], lengths: Any, width: int, partitions: Sequence[int]
-    ) -> None:
+    def __init__(self, cluster: Cluster, blocks: list, lengths: Any, width: int, partitions: Any) -> None:
         self.cluster, self.blocks, self.partitions = cluster, blocks, list(partitions)
         self.bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self.shape = (int(self.bounds[-1]), int(width))
-
-    @property
-    def rows_at_once(self) -> int:
-        """Rows that are multiplied together, in every block."""
-        return reproducible.rows_at_once(self.shape[0])
+        # that are multiplied together, in every block
+        self.rows_at_once = reproducible.rows_at_once(self.shape[0])
 
     def parts(self, V: np.ndarray) -> list[np.ndarray]:
         """The rows of an array on this side, as they belong to the blocks."""
@@ -182,9 +174,8 @@ class RowBlocks(DistributedRows):
 
     def keep(self, rows: np.ndarray) -> RowBlocks:
         """Some of the rows, in any order; they stay on the workers, and if sorted, on their own."""
-        if (np.diff(rows) > 0).all():
-            return self.rearranged(np.searchsorted(rows, self.bounds), rows)
-        return self.rearranged(np.linspace(0, len(rows), len(self.blocks) + 1), rows)
+        is_sorted, even = (np.diff(rows) > 0).all(), np.linspace(0, len(rows), len(self.blocks) + 1)
+        return self.rearranged(np.searchsorted(rows, self.bounds) if is_sorted else even, rows)
 
     def rearranged(self, bounds: np.ndarray, rows: np.ndarray | None = None) -> RowBlocks:
         """All rows, or some, in blocks with about the given bounds; each is whole groups of rows."""
@@ -215,8 +206,11 @@ class RowBlocks(DistributedRows):
         distinct, order = (rows, None) if is_sorted else np.unique(rows, return_inverse=True)
         cuts = np.searchsorted(distinct, self.bounds)
         used = np.flatnonzero(np.diff(cuts)).tolist()
-        local = [distinct[cuts[b] : cuts[b + 1]] - self.bounds[b] for b in used]
-        return used, [_as_slice(part) for part in local], order
+        local: list[Any] = [distinct[cuts[b] : cuts[b + 1]] - self.bounds[b] for b in used]
+        for k, part in enumerate(local):
+            if part[-1] - part[0] == len(part) - 1:  # consecutive rows as a slice, which is a shorter message
+                local[k] = slice(part[0], part[-1] + 1)
+        return used, local, order
 
 
 def running_cluster() -> Cluster:
@@ -235,10 +229,10 @@ def running_cluster() -> Cluster:
         ) from error
 
 
-def _setting(name: str, default: float) -> float:
+def _setting(name: str) -> float:
     import dask
 
-    return float(dask.config.get(f"adatron.{name}", default))
+    return float(dask.config.get(f"adatron.{name}", _TIMEOUTS[name]))
 
 
 def _explained(error: Exception, futures: list[Any], partitions: Sequence[int] | None) -> Exception:
@@ -247,10 +241,8 @@ def _explained(error: Exception, futures: list[Any], partitions: Sequence[int] |
     where = f"partition {partitions[failed[0]]} of X" if partitions and failed else "a task of the fit"
     kind = type(error).__name__
     if kind == "KilledWorker":
-        return ClusterError(
-            f"{where} ended every worker that worked on it; look for what is special about it (memory, a "
-            "crash in its loader), or make partitions smaller"
-        )
+        advice = "look at its memory and at what loads it, or make partitions smaller"
+        return ClusterError(f"{where} ended every worker that worked on it; {advice}")
     if "Cancelled" in kind or "CommClosed" in kind or (isinstance(error, OSError) and not failed):
         return ClusterError(f"the connection to the cluster is lost ({kind}); start a new one and fit again")
     if isinstance(error, ValueError):
@@ -278,11 +270,6 @@ def _on_one_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 def same(value: Any) -> Any:
     """A task that puts a value on a worker."""
     return value
-
-
-def _as_slice(rows: np.ndarray) -> Rows:
-    """Consecutive rows as a slice, which is a shorter message."""
-    return slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
 
 
 def _joined(pieces: list[np.ndarray], order: np.ndarray | None) -> np.ndarray:

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from adatron.gram.base import Gram, Rows
 from adatron.gram.cluster import RowBlocks, same
-from adatron.gram.factors import FLOOR, factor_rows, low_rank_gram
-from adatron.gram.low_rank import Basis, LowRankGram
+from adatron.gram.low_rank import FLOOR, Basis, LowRankGram, factor_rows, low_rank_gram
 from adatron.gram.regime import REGIME, Regime
 from adatron.gram.tiles import check_finite, tile_evaluator
 from adatron.kernels import Kernel, Linear
@@ -65,11 +64,10 @@ class DaskLowRankGram(LowRankGram):
         return self.blocks.times(np.ascontiguousarray(W))
 
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
-        rows = np.arange(self.m)[rows]
-        left = self._rows(rows)
+        left = self._rows(np.arange(self.m)[rows])
         if cols is None:
             return self.blocks.times(np.ascontiguousarray(left.T)).T
-        return left @ (left if cols is rows else self._rows(np.asarray(cols))).T
+        return left @ self._rows(np.asarray(cols)).T
 
     def _rows(self, rows: np.ndarray) -> np.ndarray:
         """Rows of the factor on this side; the exact finish asks for nearly the same ones again and again."""
@@ -87,9 +85,7 @@ class DaskLowRankGram(LowRankGram):
     def restrict(self, rows: np.ndarray) -> DaskLowRankGram:
         return DaskLowRankGram(self.blocks.keep(np.asarray(rows)), self.basis)
 
-    def visit(
-        self, function: Callable[..., Any], V: np.ndarray, passes: Sequence[tuple[Any, np.ndarray]], rest: Any
-    ) -> tuple[list[np.ndarray], Any, np.ndarray]:
+    def visit(self, function: Callable, V: np.ndarray, passes: list, rest: tuple) -> tuple:
         """Let w = Zᵀ V visit block after block, changing as it goes.
 
         Calls ``function(Z_b, fixed_b, moving_b, (w, rest)) → (moving_b, (w, rest))`` for every block of each
@@ -159,11 +155,18 @@ def dask_gram(
     (m, d), blocks = X.shape, f"in {len(X.blocks)} blocks"
     if rank is not None:
         gram = low_rank_gram(kernel, X, rank, random_state, whitened=whitened, regime=regime)
-        size, where = f"{m} × {gram.projection.shape[1]}", f"{blocks} on {len(X.cluster.workers)} workers"
-        return gram, f"low rank: {size} {where}, relative trace error {gram.trace_error:.2g}"
+        size = f"{m} × {gram.projection.shape[1]} {blocks} on {len(X.cluster.workers)} workers"
+        return gram, f"low rank: {size}, relative trace error {gram.trace_error:.2g}"
     if only_multiplies:
-        reason = f"dense: the {m} × {m} kernel matrix {blocks} on {len(X.cluster.workers)} workers"
-        return _dense(kernel, X), reason
+        whole, room = 8 * m * m / 2**30, sum(worker["memory"] for worker in X.cluster.workers) / 2**30
+        if whole > _MEMORY_SHARE * room:
+            raise ValueError(
+                f"the {m} × {m} kernel matrix takes {whole:,.1f} GB, more than half of the workers' "
+                f"{room:,.1f} GB; set rank, e.g. rank=500 (solver='multiplicative', 'rho' or 'adatron')"
+            )
+        everything = X.cluster.submit(np.concatenate, X.blocks)
+        K = X.mapped(_kernel_rows, m, kernel, everything, X.bounds[:-1].tolist())
+        return DaskGram(K), f"dense: the {m} × {m} kernel matrix {blocks} on {len(X.cluster.workers)} workers"
     if isinstance(kernel, Linear):  # the rows are the factor, the unit vectors their landmarks
         linear = DaskLowRankGram(X, Basis(np.arange(0), np.eye(d), np.eye(d), 0.0))
         return linear, f"linear: the rows themselves {blocks} are a factor"
@@ -171,19 +174,6 @@ def dask_gram(
         "this solver takes a Dask collection with a low-rank kernel only; set rank, e.g. rank=500, or "
         "solver='multiplicative' (or without a bias 'm3', 'munk') for the whole kernel matrix on the workers"
     )
-
-
-def _dense(kernel: Kernel, X: RowBlocks) -> DaskGram:
-    """The whole kernel matrix, in blocks of rows; an error if the workers have no room for it."""
-    m = X.shape[0]
-    room = sum(worker["memory"] for worker in X.cluster.workers)
-    if 8 * m * m > _MEMORY_SHARE * room:
-        raise ValueError(
-            f"the {m} × {m} kernel matrix takes {8 * m * m / 2**30:,.1f} GB, more than half of the workers' "
-            f"{room / 2**30:,.1f} GB; set rank, e.g. rank=500 (solver='multiplicative', 'rho' or 'adatron')"
-        )
-    everything = X.cluster.submit(np.concatenate, X.blocks)
-    return DaskGram(X.mapped(_kernel_rows, m, kernel, everything, X.bounds[:-1].tolist()))
 
 
 def dask_factor(kernel: Kernel, X: RowBlocks, basis: Basis, dtype: Any) -> DaskLowRankGram:
@@ -217,6 +207,9 @@ def _split_product(K: np.ndarray, V: np.ndarray) -> np.ndarray:
     return np.stack([above, above - K @ V], axis=1)
 
 
+_State: TypeAlias = tuple[np.ndarray, np.ndarray]  # columns of the factor so far, and errors of the rows
+
+
 class _Worst(NamedTuple):
     """The row of a block with the largest error."""
 
@@ -234,8 +227,7 @@ def dask_pivots(kernel: Kernel, X: RowBlocks, rank: int, tolerance: float) -> np
     errors of its blocks; only the largest error and its row travel. The factor is built from the pivots
     afterwards, so that what a lost worker held is not r rounds away.
     """
-    cluster, pivots, trace = X.cluster, [], 0.0
-    states = X.each(_start, kernel)
+    states, pivots, trace = X.each(_start, kernel), [], 0.0
     for j in range(rank):
         worst = X.gathered(_worst, states)
         total, best = sum(own.total for own in worst), int(np.argmax([own.error for own in worst]))
@@ -244,23 +236,21 @@ def dask_pivots(kernel: Kernel, X: RowBlocks, rank: int, tolerance: float) -> np
             break
         pivots.append(int(X.bounds[best]) + worst[best].place)
         own = [worst[best].place if b == best else -1 for b in range(len(states))]
-        states = X.each(_next, states, kernel, cluster.shared(worst[best]), own)
+        states = X.each(_next, states, kernel, X.cluster.shared(worst[best]), own)
     return np.array(pivots, dtype=np.int64)
 
 
-def _start(X: np.ndarray, kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
+def _start(X: np.ndarray, kernel: Kernel) -> _State:
     return np.empty((len(X), 0)), np.array(kernel.diagonal(X), dtype=np.float64)
 
 
-def _worst(X: np.ndarray, state: tuple[np.ndarray, np.ndarray]) -> _Worst:
+def _worst(X: np.ndarray, state: _State) -> _Worst:
     columns, errors = state
     place = int(errors.argmax())
     return _Worst(float(errors[place]), place, float(errors.sum()), X[[place]], columns[place])
 
 
-def _next(
-    X: np.ndarray, state: tuple[np.ndarray, np.ndarray], kernel: Kernel, pivot: _Worst, own: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _next(X: np.ndarray, state: _State, kernel: Kernel, pivot: _Worst, own: int) -> _State:
     columns, errors = state
     column = check_finite(kernel(X, pivot.row), None, np.array([pivot.place]))[:, 0]
     column = (column - columns @ pivot.columns) / np.sqrt(pivot.error)

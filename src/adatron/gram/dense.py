@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg.blas import dsymv
 
-from adatron.gram.base import Gram, PartialMatrix, Rows, add_kept_rows, check_finite, row_of
+from adatron.gram.base import FUNCTIONS, Gram, PartialMatrix, Rows, add_kept_rows, check_finite, row_of
+from adatron.gram.row_source import slices
 from adatron.gram.tiles import as_dense, tile_evaluator, usable_form, whole_matrix
 from adatron.kernels import Kernel, Linear, squared_norms
 from adatron.numerics.compiled import IS_COMPILED, compiled, compiled_part
@@ -17,23 +18,14 @@ from adatron.numerics.threads import in_parallel, one_blas_thread, usable_thread
 
 FEW_COLUMNS = 3  # up to which a symmetric product for each is faster than one general product
 _FEW_ROWS = 1_000  # up to which one thread multiplies as fast as several
-_FIRST_ROOM = 64  # rows
+_FIRST_ROOM, _TILE, _WORTH_THREADS = 64, 256, 700  # rows
 _DENSE_AT_MOST = 2**26  # bytes that sparse rows may take when filled up
-_TILE = 256  # rows
-_WORTH_THREADS = 700  # rows
 
 
 class DenseGram(Gram):
     """A kernel matrix held as one array, float64 unless `dtype` says otherwise.
 
     With `is_half` only what is on and below the diagonal counts; products are then summed in float64.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.gram import DenseGram
-    >>> DenseGram(np.array([[2.0, 1.0], [1.0, 3.0]])).matmul(np.ones((2, 1))).ravel()
-    array([3., 4.])
     """
 
     is_whole = True
@@ -96,21 +88,12 @@ class LazyGram(Gram):
 
     Compiled code may evaluate rows by itself. They are forgotten when released, so that the matrices of
     many problems need not exist at once.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.gram import LazyGram
-    >>> from adatron.kernels import Linear
-    >>> LazyGram(Linear(), np.array([[1.0], [2.0]])).block(np.array([1]))
-    array([[2., 4.]])
     """
 
     has_own_threads = True
 
     def __init__(self, kernel: Kernel, X: Any) -> None:
-        self.kernel, self.X, self.m = kernel, X, X.shape[0]
-        self.cost = 8 * self.m * self.m
+        self.kernel, self.X, self.m, self.cost = kernel, X, X.shape[0], 8 * X.shape[0] ** 2
         self._partial: PartialMatrix | None = None
 
     def partial(self) -> PartialMatrix:
@@ -121,17 +104,13 @@ class LazyGram(Gram):
         if form is None:
             self._partial = PartialMatrix.whole(whole_matrix(self.kernel, self.X))
             return self._partial
-        X = as_dense(self.X)
+        X, room = as_dense(self.X), min(self.m, max(_FIRST_ROOM, self.m // 8))
         X = X - X.mean(axis=0) if form.moves_with_data else X
+        columns, offsets = np.ascontiguousarray(X.T, dtype=np.float64), form.offsets(squared_norms(X))
         self._partial = PartialMatrix(
-            K=np.empty((min(self.m, max(_FIRST_ROOM, self.m // 8)), self.m)),
-            place=np.full(self.m, -1),
-            filled=np.array([0]),
-            columns=np.ascontiguousarray(X.T, dtype=np.float64),
-            offsets=form.offsets(squared_norms(X)),
-            function=PartialMatrix.function_number(form.function),
-            numbers=np.array([form.scale, form.constant, form.degree], dtype=np.float64),
-        )
+            np.empty((room, self.m)), np.full(self.m, -1), np.array([0]), columns, offsets,
+            FUNCTIONS.index(form.function), np.array([form.scale, form.constant, form.degree], np.float64),
+        )  # fmt: skip
         return self._partial
 
     def grow(self, room: int = 0) -> PartialMatrix:
@@ -172,8 +151,7 @@ class LazyGram(Gram):
 
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
         places = self._places(np.arange(self.m)[rows])
-        K = self.partial().K
-        return K[places] if cols is None else K[np.ix_(places, cols)]
+        return self.partial().K[places if cols is None else np.ix_(places, cols)]
 
     def restrict(self, rows: np.ndarray) -> LazyGram:
         return LazyGram(self.kernel, self.X[rows])
@@ -194,33 +172,28 @@ class GaussianFamily:
         self.distances = np.empty((self.m, self.m), dtype=np.float32)
         self._matrix: np.ndarray | None = None
         with one_blas_thread():
-            norms = np.asarray((X.multiply(X) if is_sparse else X * X).sum(axis=1)).ravel()
-            norms = norms.astype(np.float32)
+            norms = np.asarray((X.multiply(X) if is_sparse else X * X).sum(axis=1), np.float32).ravel()
             tiles = tile_evaluator(Linear(), X, np.float32)
             tiles.fill(np.arange(self.m), None, self.distances, self.n_threads)
 
-        def work(start: int) -> None:
-            tile = self.distances[start : start + _TILE]
+        def work(part: slice) -> None:
+            tile = self.distances[part]
             tile *= np.float32(-2.0)
             tile += norms
-            tile += norms[start : start + _TILE, None]
+            tile += norms[part, None]
             np.maximum(tile, 0.0, out=tile)
 
-        in_parallel(work, range(0, self.m, _TILE), self.n_threads)
+        in_parallel(work, slices(self.m, _TILE), self.n_threads)
         np.fill_diagonal(self.distances, 0.0)
 
     def gram(self, gamma: float) -> DenseGram:
         """The kernel matrix of one width."""
-        if self._matrix is None:
-            self._matrix = np.empty_like(self.distances)
-        K, factor = self._matrix, np.float32(-gamma)
+        K = self._matrix = np.empty_like(self.distances) if self._matrix is None else self._matrix
 
-        def work(start: int) -> None:
-            tile = K[start : start + _TILE]
-            np.multiply(self.distances[start : start + _TILE], factor, out=tile)
-            exponentials(tile)
+        def work(part: slice) -> None:
+            exponentials(np.multiply(self.distances[part], np.float32(-gamma), out=K[part]))
 
-        in_parallel(work, range(0, self.m, _TILE), self.n_threads)
+        in_parallel(work, slices(self.m, _TILE), self.n_threads)
         return DenseGram(K, np.float32)
 
 

@@ -1,7 +1,6 @@
 """Rows of features wherever they are: arrays and sparse matrices here, or blocks on a cluster.
 
-Whoever needs all rows uses these functions, and need not know which it has. ``X[rows]`` gives rows in memory
-for either.
+Whoever needs all rows uses these functions, whichever it has. ``X[rows]`` gives rows in memory for either.
 """
 
 from __future__ import annotations
@@ -79,12 +78,10 @@ def mapped_rows(function: Callable[..., Any], X: Any, *values: Any) -> Any:
     return X.mapped(function, X.shape[1], *values) if is_distributed(X) else function(X, *values)
 
 
-def weighted_sum(
-    weights: np.ndarray, X: Any, function: Callable[..., np.ndarray] | None = None, *values: Any
-) -> np.ndarray:
+def weighted_sum(weights: np.ndarray, X: Any, function: Callable | None = None, *values: Any) -> np.ndarray:
     """``weights @ function(X, *values)``, or ``weights @ X``; many rows are looked at block by block."""
     if is_distributed(X):
-        terms = X if function is None else X.mapped(function, X.shape[1], *values)
+        terms = X if function is None else mapped_rows(function, X, *values)
         return X.cluster.gather([terms.transposed_times(weights)])[0]
     pairs, size = [], rows_at_once(X.shape[0])
     for part in slices(X.shape[0], BLOCK):
@@ -124,8 +121,8 @@ def row_keys(X: Any) -> list[bytes]:
 
 def keys_of_rows(X: Any) -> np.ndarray:
     """The same as an array, of rows in memory."""
-    keys = [blake2b(row_bytes(X, i), digest_size=16).digest() for i in range(X.shape[0])]
-    return np.array(keys, dtype="V16")
+    rows = (row_bytes(X, i) for i in range(X.shape[0]))
+    return np.array([blake2b(row, digest_size=16).digest() for row in rows], dtype="V16")
 
 
 def row_bytes(X: Any, i: int) -> bytes:

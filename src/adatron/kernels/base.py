@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from operator import add, mul
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -22,12 +23,8 @@ class Traits:
 
     Parameters
     ----------
-    psd : bool, default=False
-        Every kernel matrix is positive semi-definite.
-    nonnegative : bool, default=False
-        No value is negative.
-    unit_diagonal : bool, default=False
-        ``k(x, x) = 1``.
+    psd, nonnegative, unit_diagonal : bool, default=False
+        Every kernel matrix is positive semi-definite; no value is negative; ``k(x, x) = 1``.
 
     Examples
     --------
@@ -147,11 +144,25 @@ class Kernel:
 class _Pair(Kernel):
     left: Kernel
     right: Kernel
+    _operation: ClassVar[Any]
+    _keeps_ones: ClassVar[bool]  # whether the operation of 1 and 1 is 1
 
     def __post_init__(self) -> None:
         for kernel in (self.left, self.right):
             if not isinstance(kernel, Kernel):
                 raise TypeError(f"cannot combine a kernel with {kernel!r}; wrap functions in CallableKernel")
+
+    @property
+    def traits(self) -> Traits:  # type: ignore[override]
+        a, b = self.left.traits, self.right.traits
+        has_ones = self._keeps_ones and a.unit_diagonal and b.unit_diagonal
+        return Traits(a.psd and b.psd, a.nonnegative and b.nonnegative, has_ones)
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        return self._operation(self.left(X, Z), self.right(X, Z))
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return self._operation(self.left.diagonal(X), self.right.diagonal(X))
 
 
 class Sum(_Pair):
@@ -168,16 +179,7 @@ class Sum(_Pair):
     Sum(left=Gaussian(gamma=1.0), right=Linear())
     """
 
-    @property
-    def traits(self) -> Traits:  # type: ignore[override]
-        a, b = self.left.traits, self.right.traits
-        return Traits(psd=a.psd and b.psd, nonnegative=a.nonnegative and b.nonnegative)
-
-    def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        return self.left(X, Z) + self.right(X, Z)
-
-    def diagonal(self, X: Any) -> np.ndarray:
-        return self.left.diagonal(X) + self.right.diagonal(X)
+    _operation, _keeps_ones = staticmethod(add), False
 
 
 class Product(_Pair):
@@ -194,16 +196,7 @@ class Product(_Pair):
     Product(left=Gaussian(gamma=1.0), right=Linear())
     """
 
-    @property
-    def traits(self) -> Traits:  # type: ignore[override]
-        a, b = self.left.traits, self.right.traits
-        return Traits(a.psd and b.psd, a.nonnegative and b.nonnegative, a.unit_diagonal and b.unit_diagonal)
-
-    def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        return self.left(X, Z) * self.right(X, Z)
-
-    def diagonal(self, X: Any) -> np.ndarray:
-        return self.left.diagonal(X) * self.right.diagonal(X)
+    _operation, _keeps_ones = staticmethod(mul), True
 
 
 @dataclass(frozen=True)
@@ -258,9 +251,8 @@ def smallest_eigenvalue(kernel: Kernel, X: Any, *, n_samples: int = 500, random_
     ----------
     kernel : Kernel
     X : array or CSR matrix, shape (m, d)
-    n_samples : int, default=500
-    random_state : int, default=0
-        Draws the rows.
+    n_samples, random_state : int, default=500, 0
+        How many rows, and what draws them.
 
     Returns
     -------

@@ -1,9 +1,8 @@
 """Compile hot loops with numba; a broken disk cache costs speed, never the fit.
 
-Rules for functions under ``@compiled``: module level, plain arrays and scalars, no functions or
-objects as arguments (those are never cached on disk), chunks of at most about 100 ms so that
-Ctrl-C works. Floating-point reassociation is allowed, but NaN and infinity keep their meaning, and
-dividing by zero gives them, as in NumPy.
+Rules for functions under ``@compiled``: module level, plain arrays and scalars, no functions or objects as
+arguments (those are never cached on disk), chunks of at most about 100 ms so that Ctrl-C works. Sums may be
+taken in another order, but NaN and infinity keep their meaning, and dividing by zero gives them.
 """
 
 from collections.abc import Callable
@@ -14,31 +13,25 @@ from numba.core import config
 from numba.extending import register_jitable
 
 IS_COMPILED = not getattr(config, "DISABLE_JIT", False)  # false under NUMBA_DISABLE_JIT=1
-
-_OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
-}
+_ARITHMETIC: dict[str, Any] = {"error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
+_OPTIONS: dict[str, Any] = {"nogil": True, **_ARITHMETIC}
 
 
 def compiled_part(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that ``@compiled`` functions call, compiled with them and in the same way."""
-    return register_jitable(error_model=_OPTIONS["error_model"], fastmath=_OPTIONS["fastmath"])(function)
+    return register_jitable(**_ARITHMETIC)(function)
 
 
 def ordered_part(function: Callable[..., Any]) -> Callable[..., Any]:
     """As `compiled_part`, for arithmetic whose rounding is planned: no sum is taken in another order."""
-    return register_jitable(error_model=_OPTIONS["error_model"], fastmath={"contract"})(function)
+    return register_jitable(error_model="numpy", fastmath={"contract"})(function)
 
 
 class compiled:
     """``numba.njit`` with a disk cache that may be missing, read-only or corrupt."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.__doc__ = function.__doc__
-        self.__name__ = function.__name__
+        self.function, self.__doc__, self.__name__ = function, function.__doc__, function.__name__
         self._cache_works = False
         try:
             self._call = numba.njit(cache=True, **_OPTIONS)(function)

@@ -29,18 +29,10 @@ def _double(x):
     shifted = x * _PER_LOG2 + _ROUND  # its last bits are n
     n = shifted - _ROUND
     r = x - n * _LOG2 - n * _LOG2_REST
-    series = 1.0 / 479001600.0
-    series = series * r + 1.0 / 39916800.0
-    series = series * r + 1.0 / 3628800.0
-    series = series * r + 1.0 / 362880.0
-    series = series * r + 1.0 / 40320.0
-    series = series * r + 1.0 / 5040.0
-    series = series * r + 1.0 / 720.0
-    series = series * r + 1.0 / 120.0
-    series = series * r + 1.0 / 24.0
-    series = series * r + 1.0 / 6.0
-    series = series * r + 0.5
-    series = (series * r + 1.0) * r + 1.0
+    series = (1.0 / 479001600.0 * r + 1.0 / 39916800.0) * r + 1.0 / 3628800.0
+    series = ((series * r + 1.0 / 362880.0) * r + 1.0 / 40320.0) * r + 1.0 / 5040.0
+    series = ((series * r + 1.0 / 720.0) * r + 1.0 / 120.0) * r + 1.0 / 24.0
+    series = (((series * r + 1.0 / 6.0) * r + 0.5) * r + 1.0) * r + 1.0
     power = np.int64((np.float64(shifted).view(np.int64) + 1023) << 52).view(np.float64)
     value = 0.0 if x < -708.0 else series * power
     return np.inf if x > 709.0 else value
@@ -52,12 +44,8 @@ def _single(x):
     shifted = x * _SINGLE_PER_LOG2 + _SINGLE_ROUND
     n = shifted - _SINGLE_ROUND
     r = x - n * _SINGLE_LOG2 - n * _SINGLE_LOG2_REST
-    series = _S7 * r + _S6
-    series = series * r + _S5
-    series = series * r + _S4
-    series = series * r + _S3
-    series = series * r + _S2
-    series = (series * r + _S1) * r + _S1
+    series = ((_S7 * r + _S6) * r + _S5) * r + _S4
+    series = (((series * r + _S3) * r + _S2) * r + _S1) * r + _S1
     bits = (np.float32(shifted).view(np.int32) + np.int32(127)) << np.int32(23)
     value = _NOTHING if x < _SINGLE_LEAST else series * np.int32(bits).view(np.float32)
     return _INFINITE if x > _SINGLE_MOST else value

@@ -52,9 +52,7 @@ def transposed_times(M: np.ndarray, V: np.ndarray, size: int) -> np.ndarray:
     return rounded_sum([transposed_times_pair(M, V, size)])
 
 
-def transposed_times_pair(
-    M: np.ndarray, V: np.ndarray, size: int, n_threads: int | None = None
-) -> np.ndarray:
+def transposed_times_pair(M: np.ndarray, V: np.ndarray, size: int, n_threads: Any = None) -> np.ndarray:
     """``Mᵀ V`` as a pair, the sum and its rounding error, of shape (2, width, …)."""
     columns = V.reshape(len(V), -1)
     parts = np.empty((-(-len(M) // size), columns.shape[1], M.shape[1]), dtype=M.dtype)
@@ -94,9 +92,8 @@ def _on_threads(work: Callable[[slice], None], M: np.ndarray, size: int, n_threa
 def add_pairs(pairs: list[np.ndarray]) -> np.ndarray:
     """The sum of several pairs."""
     total = np.zeros_like(pairs[0])
-    flat = total.reshape(2, -1)
-    _add_up(np.stack([pair[0].ravel() for pair in pairs]), flat)
-    flat[1] += sum(pair[1].ravel() for pair in pairs)
+    _add_up(np.stack([pair[0].ravel() for pair in pairs]), total.reshape(2, -1))
+    total[1] += sum(pair[1] for pair in pairs)
     return total
 
 

@@ -1,7 +1,7 @@
 """Threads: those of the BLAS library under control, and our own over code that releases the GIL.
 
-As many of ours run as BLAS would use, so ``OPENBLAS_NUM_THREADS``, `threadpoolctl` and joblib's limits
-for nested parallelism govern both. They live no longer than the call that needs them.
+As many of ours run as BLAS would use, so ``OPENBLAS_NUM_THREADS``, `threadpoolctl` and joblib's limits for
+nested parallelism govern both. They live no longer than the call that needs them.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
     finished: list[None] = []
     errors: list[BaseException] = []
 
-    def help_out(done: Any) -> None:
+    def take_items() -> None:
         try:
             for item in queue:
                 work(item)
@@ -98,22 +98,13 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
                     break
         except BaseException as error:
             errors.append(error)
-        finally:
-            done.release()
 
     were_idle = monotonic() - _last_help > _IDLE
     helpers = [_thread.allocate_lock() for _ in range(min(n_threads, len(todo)) - 1)]
     for done in helpers:
         done.acquire()
-        _start(help_out, done, were_idle)
-    try:
-        for item in queue:
-            work(item)
-            finished.append(None)
-            if errors:
-                break
-    except BaseException as error:
-        errors.append(error)
+        _start(take_items, done, were_idle)
+    take_items()
     if len(finished) < len(todo):
         for done in helpers:
             try:
@@ -126,8 +117,8 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
         raise errors[0]
 
 
-def _start(work: Callable[[Any], None], done: Any, elsewhere: bool) -> None:
-    """Call ``work(done)`` in a new thread; with `elsewhere`, on another processor than the caller's.
+def _start(work: Callable[[], None], done: Any, elsewhere: bool) -> None:
+    """Call `work` in a new thread, then release `done`; with `elsewhere`, on another processor than ours.
 
     Linux may start a thread where its parent runs although another processor is idle, and move it only with
     the next tick, milliseconds later; until then the two share one processor.
@@ -135,7 +126,8 @@ def _start(work: Callable[[Any], None], done: Any, elsewhere: bool) -> None:
 
     def run(placed: Any) -> None:
         with placed:
-            work(done)
+            work()
+            done.release()
 
     # The low-level module, because `threading.Thread.start` waits until the new thread runs.
     with (placed := _thread.allocate_lock()):  # until then the thread cannot end

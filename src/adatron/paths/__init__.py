@@ -5,5 +5,3 @@ from adatron.paths.c_path_result import CPath
 from adatron.paths.exact_path import ExactPath, exact_path
 from adatron.paths.kernel_path import KernelPath
 from adatron.paths.sigma_path import sigma_path
-
-__all__ = ["CPath", "ExactPath", "KernelPath", "c_path", "exact_path", "sigma_path"]

@@ -1,7 +1,5 @@
 """`c_path`: soft margins from wide to narrow on one kernel, on a grid of C or for every C at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
@@ -70,10 +68,9 @@ def c_path(
     solutions, Cs, fits = _solve(shared, values, Cs is None, exact)
     errors = [_errors(shared, solutions, float(values[-1]), Cs, part, scorer) for part in held]
     errors = np.mean(errors or [[np.nan] * len(Cs)], axis=0).tolist()
-    records = []
-    for C, own, error, fit in zip(Cs.tolist(), _measured(shared, solutions, Cs), errors, fits, strict=True):
-        record = own | {"error": error} | fit
-        records.append({"C": C, "criterion": record[column], **record})
+    measured = zip(_measured(shared, solutions, Cs), errors, fits, strict=True)
+    records = [own | {"error": error} | fit for own, error, fit in measured]
+    records = [{"C": C, "criterion": own[column]} | own for C, own in zip(Cs.tolist(), records, strict=True)]
     best = best_step(records, range(len(records)), "C", lambda record: record["criterion"])
     return CPath(records, label, best, "C", shared, solutions, estimator)
 
@@ -97,19 +94,16 @@ def _held_out(shared: PathData, estimator: SVC, criterion: Any, cv: Any, random_
         X_val, codes = validation_rows(criterion, estimator, data)
         return [(None, X_val, slice(None), codes, np.ones(len(codes)))]
     parts = folds(5 if cv is None else cv, random_state, data)
-    out_of_folds = [np.flatnonzero(held) for held in parts.held.T]
-    measured = [(None, out, data.codes[out], data.sample_weight[out]) for out in out_of_folds]
-    return [(np.flatnonzero(a), *part) for a, part in zip(parts.training.T, measured, strict=True)]
+    splits = [map(np.flatnonzero, split) for split in zip(parts.training.T, parts.held.T, strict=True)]
+    return [(rows, None, out, data.codes[out], data.sample_weight[out]) for rows, out in splits]
 
 
-def _solve(
-    shared: PathData, Cs: np.ndarray, all_C: bool, exact: Any
-) -> tuple[Solutions, np.ndarray, list[dict[str, Any]]]:
+def _solve(shared: PathData, Cs: np.ndarray, all_C: bool, exact: Any) -> tuple[Solutions, np.ndarray, list]:
     """Solutions for all rows, the C to record (if exact and `all_C`, every breakpoint), how fits ended."""
     began, rows, n_classes = perf_counter(), np.arange(shared.data.m), len(shared.data.classes)
-    if not isinstance(exact, bool | np.bool_) and not (isinstance(exact, str) and exact == "auto"):
+    is_auto, obstacle = isinstance(exact, str) and exact == "auto", ""
+    if not is_auto and not isinstance(exact, bool | np.bool_):
         raise ValueError(f"exact must be True, False or 'auto', got {exact!r}")
-    is_auto, obstacle = exact == "auto", ""
     if n_classes > 2:
         obstacle = f"is for two classes, y has {n_classes}"
     elif len(rows) > LARGEST_EXACT:
@@ -132,9 +126,7 @@ def _solve(
     return grid, Cs, grid.fits
 
 
-def _errors(
-    shared: PathData, solutions: Solutions, C_max: float, Cs: np.ndarray, part: tuple, scorer: Any
-) -> list[float]:
+def _errors(shared: PathData, solutions: Any, C_max: float, Cs: np.ndarray, part: Any, scorer: Any) -> list:
     """For every C the weighted share of wrong predictions on a part that is held out, or 1 − score."""
     training, X, rows, codes, weights = part
     if training is not None and isinstance(solutions, ExactSolutions):
@@ -171,9 +163,7 @@ def _measured(shared: PathData, solutions: Solutions, Cs: np.ndarray) -> Iterato
         yield {
             "objective": float(alpha.sum() - 0.5 * squares.sum()),
             "margin": float(1.0 / np.sqrt(squares.max())) if squares.max() > 0.0 else np.inf,
-            "n_support": int(np.count_nonzero(support)),
-            "training_error": float(share @ wrong),
-            "loo_bound": float(share @ support),
-            "loo_estimate": float(share @ doubtful),
+            "n_support": int(np.count_nonzero(support)), "training_error": float(share @ wrong),
+            "loo_bound": float(share @ support), "loo_estimate": float(share @ doubtful),
             "gap": float((difference / np.maximum(np.abs(primal), np.finfo(float).tiny)).max()),
-        }
+        }  # fmt: skip

@@ -1,19 +1,16 @@
 """`CPath`: the SVMs of many C on one kernel, what each is worth, and predictions with any of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from adatron.estimators import inputs, parameters
 from adatron.estimators.classifier import Layout
-from adatron.estimators.inputs import check_labels, check_predict_X
-from adatron.estimators.parameters import check_max_iter, check_number, inspect_gram, kernel_from
 from adatron.estimators.training_set import classification_set
 from adatron.gram import REGIME, DenseGram, choose_gram, expand
 from adatron.kernels import Precomputed
@@ -39,7 +36,7 @@ class GridSolutions:
 
     def at(self, Cs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``y∘α``, shape (n, m, P), and biases, shape (n, P), for n values of C."""
-        places = np.array([np.abs(np.log(self.Cs) - np.log(C)).argmin() if C > 0.0 else 0 for C in Cs])
+        places = [np.abs(np.log(self.Cs) - np.log(C)).argmin() if C > 0.0 else 0 for C in Cs]
         for C, nearest in zip(Cs.tolist(), self.Cs[places], strict=True):
             if not np.isclose(C, nearest, rtol=1e-9, atol=0.0):
                 values = f"the {len(self.Cs)} values of this path, the nearest being {nearest:g}"
@@ -70,20 +67,20 @@ class PathData:
     """The rows and the kernel matrix that all C share: they are solved for, and solutions evaluated, here."""
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, Cs: np.ndarray) -> None:
-        self.tol, cache_size = check_number("tol", estimator.tol), estimator.cache_size
-        self.max_iter = check_max_iter(estimator.max_iter)
+        self.tol, cache_size = parameters.check_number("tol", estimator.tol), estimator.cache_size
+        self.max_iter = parameters.check_max_iter(estimator.max_iter)
         with one_blas_thread():
             data = classification_set(estimator, X, y, sample_weight)
             self.data = data = replace(data, X=data.X.copy())  # they are kept, and may be the user's
             self.layout = Layout(len(data.classes), "ovo")
             self.layout.check_size(data.m)
-            self.kernel = kernel_from(estimator, data.X, data.sample_weight)
+            self.kernel = parameters.kernel_from(estimator, data.X, data.sample_weight)
             gram = choose_gram(self.kernel, data.X, cache_size).gram
             if gram.factor is not None and gram.m <= _WHOLE_UP_TO:
                 gram = DenseGram(np.asarray(gram.block(slice(0, gram.m))))
             elif not gram.is_whole:
                 gram = choose_gram(self.kernel, data.X, cache_size, needs_few_rows=True).gram
-            self.indefinite = inspect_gram(gram, self.kernel)
+            self.indefinite = parameters.inspect_gram(gram, self.kernel)
             if self.indefinite and gram.evaluates_rows:  # all its rows will be swept
                 gram = choose_gram(self.kernel, data.X, cache_size).gram
         self.gram, codes = gram, data.codes
@@ -156,8 +153,7 @@ class CPath(KernelPath):
 
     Parameters
     ----------
-    records, criterion, best_index
-        As in `KernelPath`.
+    records, criterion, best_index : as in `KernelPath`
     x : str, default="C"
     shared, solutions, estimator : optional
         What the SVMs have in common, their coefficients, and the SVC that checks rows to predict.
@@ -186,8 +182,8 @@ class CPath(KernelPath):
     """
 
     x: str = "C"
-    shared: PathData = field(default=None)  # type: ignore[assignment]
-    solutions: Solutions = field(default=None)  # type: ignore[assignment]
+    shared: Any = None
+    solutions: Any = None
     estimator: Any = None
 
     @property
@@ -270,7 +266,7 @@ class CPath(KernelPath):
         return self.classes_[self.shared.layout.vote(self._decisions(X, C))]
 
     def _decisions(self, X: Any, C: float | None) -> np.ndarray:
-        X, Cs = check_predict_X(self.estimator, X), np.array([self.best_C if C is None else float(C)])
+        X, Cs = inputs.check_predict_X(self.estimator, X), np.array([self.best_C if C is None else float(C)])
         _, f, bias = next(self.shared.outputs(self.solutions, Cs, X))
         return f + bias
 
@@ -285,8 +281,8 @@ class CPath(KernelPath):
         -------
         ndarray of shape (n_records,)
         """
-        X = check_predict_X(self.estimator, X)
-        labels, places = check_labels(X, y)
+        X = inputs.check_predict_X(self.estimator, X)
+        labels, places = inputs.check_labels(X, y)
         every = self.shared.outputs(self.solutions, self.C, X)
         predicted = (self.classes_[self.shared.layout.vote(f + bias)] for _, f, bias in every)
         return np.array([np.mean(classes != labels[places]) for classes in predicted])

@@ -1,10 +1,7 @@
 """The exact regularisation path: the solution of the soft-margin SVM for every C at once.
 
-With a bias and the bounds ``0 ≤ α_i ≤ C w_i``, α(C) and b(C) are piecewise linear in C, so the solutions at
-the breakpoints determine all others. (In Hastie et al., ``α/C`` and ``b/C`` are, in ``λ = 1/C``.)
+α(C) and b(C) are piecewise linear, so the solutions at the breakpoints determine all others.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,17 +10,14 @@ from typing import Any
 import numpy as np
 
 from adatron.numerics.threads import one_blas_thread
-from adatron.paths.elbow import LEFT, RIGHT
-from adatron.paths.homotopy import Homotopy, Knot
+from adatron.paths.homotopy import ELBOW, LEFT, PARKED, RIGHT, Homotopy, Knot
 from adatron.training.certificate import best_bias
 
 LARGEST_EXACT = 2_000  # points
 _ROUNDING = 1e-10  # part of a multiplier by which interpolation may miss a bound
 
 
-def exact_path(
-    K: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None, *, C_max: float = 1e6
-) -> ExactPath:
+def exact_path(K: Any, y: Any, sample_weight: Any = None, *, C_max: float = 1e6) -> "ExactPath":
     """Follow the solution of the soft-margin SVM with bias from C = 0 to `C_max`.
 
     Parameters
@@ -33,8 +27,7 @@ def exact_path(
     sample_weight : array of shape (m,), optional
         Weights > 0: the multiplier of a point is at most ``C w_i``.
     C_max : float, default=1e6
-        ``inf`` goes on until nothing changes, or until C is too large for float64 to tell the sides of the
-        margin apart.
+        ``inf`` goes on until nothing changes, or float64 can no longer tell the sides of the margin apart.
 
     Returns
     -------
@@ -42,8 +35,7 @@ def exact_path(
 
     References
     ----------
-    T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, *The entire regularization path for the support vector
-    machine*, JMLR 5, 2004.
+    T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, *The entire regularization path for the SVM*, JMLR 5, 2004.
 
     Examples
     --------
@@ -54,8 +46,7 @@ def exact_path(
     array([[0. , 0.3, 0.3, 0. ],
            [0. , 0.5, 0.5, 0. ]])
     """
-    K, y = np.asarray(K, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    w = _check(K, y, sample_weight)
+    K, y, w = _checked(K, y, sample_weight)
     if not C_max > 0.0:
         raise ValueError(f"C_max must be a number > 0, got {C_max!r}")
     # equal points of one class share the multiplier of one point of their summed weight
@@ -69,10 +60,9 @@ def exact_path(
     return ExactPath(K, y, w, group, w / weights[group], homotopy.knots, homotopy.complete)
 
 
-def _check(K: np.ndarray, y: np.ndarray, sample_weight: Any) -> np.ndarray:
-    """The weights, if all is as it should be."""
-    m = len(y)
-    w = np.ones(m) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+def _checked(K: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    m, given = len(y), np.ones(len(y)) if sample_weight is None else sample_weight
+    K, y, w = (np.asarray(values, dtype=np.float64) for values in (K, y, given))
     if K.shape != (m, m):
         raise ValueError(f"K must be the {m} × {m} kernel matrix of the points of y, got shape {K.shape}")
     if m > LARGEST_EXACT:
@@ -83,7 +73,7 @@ def _check(K: np.ndarray, y: np.ndarray, sample_weight: Any) -> np.ndarray:
         raise ValueError(f"y must hold the labels -1 and +1, both of them, got {np.unique(y)[:5].tolist()}")
     if w.shape != (m,) or not (np.isfinite(w) & (w > 0.0)).all():
         raise ValueError(f"sample_weight must be {m} finite numbers > 0; drop the points of weight 0")
-    return w
+    return K, y, w
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,12 +82,9 @@ class ExactPath:
 
     Parameters
     ----------
-    K, y, w : ndarray of shape (m, m), (m,) and (m,)
-        Kernel matrix, labels −1 and +1, and weights of the points.
-    group, share : ndarray of shape (m,)
-        The group of equal points that each point is in, and its part of the group's multiplier.
-    knots, complete : list of Knot, and bool
-        The breakpoints, and whether nothing changes beyond the last, so that any larger C is known, too.
+    K, y, w : kernel matrix, labels −1 and +1, and weights of the points
+    group, share : the group of equal points that each point is in, and its part of the group's multiplier
+    knots, complete : breakpoints, and whether nothing changes beyond the last: any larger C is known, too
 
     References
     ----------
@@ -154,11 +141,10 @@ class ExactPath:
         -------
         ndarray of shape (m,) or (n, m)
         """
-        values, segments, fractions = self._located(C)
-        weights = np.bincount(self.group, weights=self.w)
-        alpha = np.empty((len(values), len(self.y)))
-        for place, (c, k, t) in enumerate(zip(values, segments, fractions, strict=True)):
-            before, after = self.knots[k].alpha(weights), self.knots[k + 1].alpha(weights)
+        values, *places = self._located(C)
+        weights, alpha = np.bincount(self.group, weights=self.w), np.empty((len(values), len(self.y)))
+        for place, (c, k, t) in enumerate(zip(values, *places, strict=True)):
+            before, after = self._multipliers(k, weights), self._multipliers(k + 1, weights)
             merged = before + t * (after - before)
             side = self.knots[k + 1].side  # on the segment that ends there
             merged[(side == RIGHT) & (merged <= _ROUNDING * merged.max())] = 0.0
@@ -180,8 +166,8 @@ class ExactPath:
         values, k, t = self._located(C)
         bias = self.bias[k] + t * (self.bias[k + 1] - self.bias[k])
         free = np.flatnonzero(self.elbow_sizes[k + 1] == 0)
-        for place, f, c in zip(free, self.outputs_at(values[free]), values[free], strict=True):
-            bias[place] = np.mean(best_bias(f, self.y, np.ones_like(self.y), c * self.w))
+        for place, f in zip(free, self.outputs_at(values[free]), strict=True):
+            bias[place] = np.mean(best_bias(f, self.y, np.ones_like(self.y), values[place] * self.w))
         return float(bias[0]) if np.ndim(C) == 0 else bias
 
     def outputs_at(self, C: Any) -> np.ndarray:
@@ -211,14 +197,21 @@ class ExactPath:
         alpha = self.alpha_at(C)
         return (alpha - 0.5 * alpha * self.y * self.outputs_at(C)).sum(axis=-1)
 
+    def _multipliers(self, k: int, weights: np.ndarray) -> np.ndarray:
+        """Those of the groups at a breakpoint."""
+        C, _, side, free = self.knots[k]
+        alpha = np.where(side == LEFT, C * weights, 0.0)
+        alpha[(side == ELBOW) | (side == PARKED)] = free
+        return alpha
+
     def _located(self, C: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The values of C as an array, the segment of each, and where on it."""
         values = np.atleast_1d(np.asarray(C, dtype=np.float64))
         if values.ndim != 1 or not ((values > 0.0) & np.isfinite(values)).all():
             raise ValueError(f"C must be a finite number > 0, or a list of such, got {C!r}")
         if values.max(initial=0.0) > self.end * (1.0 + 1e-12):
-            end = f"C={values.max():g} is beyond the end of this path at C={self.C[-1]:g}"
-            raise ValueError(f"{end}; ask for a smaller C, or follow the path with a larger C_max")
+            beyond = f"C={values.max():g} is beyond the end of this path at C={self.C[-1]:g}"
+            raise ValueError(f"{beyond}; ask for a smaller C, or follow the path with a larger C_max")
         k = np.clip(np.searchsorted(self.C, values, side="right") - 1, 0, len(self.C) - 2)
         while (flat := (self.C[k + 1] <= self.C[k]) & (k > 0)).any():
             k = np.where(flat, k - 1, k)  # the path ends with two equal breakpoints

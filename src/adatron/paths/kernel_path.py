@@ -1,7 +1,5 @@
 """`KernelPath`: the steps along a path; and what the paths in σ and in C share."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +10,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
+from adatron.estimators import inputs, parameters
 from adatron.estimators.folds import Folds
-from adatron.estimators.inputs import check_labels, check_predict_X
-from adatron.estimators.parameters import as_random_state, check_integer, closest_name
 from adatron.estimators.training_set import TrainingSet
 from adatron.training import DualSolution, Status
 
@@ -25,10 +22,8 @@ class KernelPath:
 
     Parameters
     ----------
-    records : sequence of dict
-        One for each step, with at least the key `x` and, where the step succeeded, ``criterion``.
-    criterion, best_index : str and int
-        What ``criterion`` measures (less is better), and which step to take.
+    records : a dict for each step, with at least the key `x` and, where the step succeeded, ``criterion``
+    criterion, best_index : what ``criterion`` measures (less is better), and which step to take
     x : str, default="sigma"
 
     Notes
@@ -59,8 +54,7 @@ class KernelPath:
         records = [dict(record) for record in self.records]
         if not records:
             raise ValueError("records must have at least one step, got none")
-        without = [i for i, record in enumerate(records) if self.x not in record]
-        if without:
+        if without := [i for i, record in enumerate(records) if self.x not in record]:
             raise ValueError(f"every record must have the key x={self.x!r}; those at {without} lack it")
         if not -len(records) <= self.best_index < len(records):
             raise ValueError(f"best_index must be one of the {len(records)} steps, got {self.best_index!r}")
@@ -80,8 +74,7 @@ class KernelPath:
     @property
     def best_gamma(self) -> float:
         """The γ = 1/(2σ²) of the best step, which `SVC` calls ``gamma``."""
-        record = self.best
-        return float(record["gamma"] if "gamma" in record else 0.5 / record["sigma"] ** 2)
+        return float(self.best["gamma"] if "gamma" in self.best else 0.5 / self.best["sigma"] ** 2)
 
     @property
     def columns(self) -> list[str]:
@@ -147,17 +140,17 @@ def criterion_name(criterion: Any, names: list[str], otherwise: str) -> str:
     if isinstance(criterion, tuple | list) and len(criterion) == 2:
         return "validation"
     if not isinstance(criterion, str) or criterion not in names:
-        suggestion = closest_name(criterion, names)
+        suggestion = parameters.closest_name(criterion, names)
         raise ValueError(f"criterion must be one of {names}{otherwise}, got {criterion!r}{suggestion}")
     return criterion
 
 
 def validation_rows(pair: Any, estimator: Any, data: TrainingSet) -> tuple[Any, np.ndarray]:
     """Checked rows and the index of each one's class, −1 for a class that training has not seen."""
-    X_val = check_predict_X(estimator, pair[0])
+    X_val = inputs.check_predict_X(estimator, pair[0])
     if X_val.shape[0] == 0:
         raise ValueError("criterion=(X_val, y_val) needs at least one validation row, got none")
-    labels, places = check_labels(X_val, pair[1])
+    labels, places = inputs.check_labels(X_val, pair[1])
     known = {label: code for code, label in enumerate(data.classes.tolist())}
     codes = np.array([known.get(label, -1) for label in labels.tolist()])
     if (codes < 0).all():
@@ -170,11 +163,11 @@ def folds(cv: Any, random_state: Any, data: TrainingSet) -> Folds:
     """The folds of a cross-validation, each with rows of every class to train on."""
     if isinstance(cv, Integral):
         allowed, counts = "an integer >= 2, a splitter or an iterable of splits", np.bincount(data.codes)
-        n_folds = check_integer("cv", cv, at_least=2, allowed=allowed)
+        n_folds = parameters.check_integer("cv", cv, at_least=2, allowed=allowed)
         if counts.min() < n_folds:
             rare = f"class {data.classes[counts.argmin()].item()!r} has {counts.min()}"
             raise ValueError(f"cv={cv} needs at least {cv} rows of every class, {rare}; lower cv or add rows")
-        cv = StratifiedKFold(n_folds, shuffle=True, random_state=as_random_state(random_state))
+        cv = StratifiedKFold(n_folds, shuffle=True, random_state=parameters.as_random_state(random_state))
     if hasattr(cv, "split"):  # only rows that take part are dealt out
         cv = [tuple(data.rows[part] for part in parts) for parts in cv.split(data.X, data.codes)]
     found = Folds.given(data, cv, data.X, data.codes)

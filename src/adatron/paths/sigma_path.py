@@ -1,12 +1,9 @@
 """`sigma_path`: Gaussian widths from tiny to large, each trained to its maximal margin from the last.
 
-All rows and, for cross-validation, every fold are columns of one problem. A cold start is α = 0. A warm start
-scales the multipliers of the last width by the factor that maximises the dual. Then, as hardly any point
-joins or leaves the support vectors, it solves their linear system by the steps of the exact finish. Sweeps of
-Kernel-Adatron go on from there until the gap certifies the margin.
+All rows and, for cross-validation, every fold are columns of one problem. A warm start scales the multipliers
+of the last width by the factor that maximises the dual. Then, as hardly any point joins or leaves the support
+vectors, it solves their linear system by the steps of the exact finish; sweeps of Kernel-Adatron go on.
 """
-
-from __future__ import annotations
 
 from contextlib import nullcontext
 from time import perf_counter
@@ -16,9 +13,8 @@ import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
 from adatron.bounds import margin_bound, support_vector_loo_bound
-from adatron.estimators import SVC
+from adatron.estimators import SVC, parameters
 from adatron.estimators.classifier import Layout
-from adatron.estimators.parameters import check_flag, check_max_iter, check_number
 from adatron.estimators.svc import check_coincident
 from adatron.estimators.training_set import classification_set
 from adatron.exceptions import InfeasibleError
@@ -55,10 +51,9 @@ def sigma_path(
         "vc" is R²/γ² with ``R² = max k(x, x)``; "loo" the share of support vectors, which bounds the
         leave-one-out error; "cv" the error of cross-validation; a pair asks for the error on those rows.
     C : float, default=inf
-    fit_intercept, tol : bool, and the duality gap at which a margin counts as maximal, default=True, 1e-3
-    cv : int, splitter or iterable, default=5
+    fit_intercept, tol, cv : bias; gap at which a margin counts as maximal; folds, default=True, 1e-3, 5
     warm_start, max_iter : whether to start from the last width, and most epochs, default=True, -1
-    random_state, verbose : int or RandomState and bool, default=None, False
+    random_state, verbose : as for `SVC`, default=None, False
 
     Returns
     -------
@@ -76,11 +71,11 @@ def sigma_path(
     (0.4, [0.073, 0.084, 0.071, 0.03])
     """
     for name, flag in (("fit_intercept", fit_intercept), ("warm_start", warm_start), ("verbose", verbose)):
-        check_flag(name, flag)
-    C = check_number("C", C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
-    settings = check_number("tol", tol), check_max_iter(max_iter)
+        parameters.check_flag(name, flag)
+    C = parameters.check_number("C", C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
+    limits = parameters.check_number("tol", tol), parameters.check_max_iter(max_iter)
     widths = None if sigmas is None else kernel_path.rising("sigmas", sigmas)
-    problems = _Problems(X, y, C, fit_intercept, settings, criterion, cv, random_state)
+    problems = _Problems(X, y, C, fit_intercept, limits, criterion, cv, random_state)
     records = _fit_widths(problems, widths, warm_start, verbose)
     usable = [i for i, record in enumerate(records) if np.isfinite(record["criterion"])]
     if not usable:
@@ -91,11 +86,7 @@ def sigma_path(
 
 
 def default_sigmas(X: Any, n_sigmas: int = 20) -> np.ndarray:
-    """Widths in geometric progression, from where rows hardly see each other to where all see all.
-
-    The first is a quarter of the median distance of a row to its nearest neighbour, where two such rows
-    have a kernel value of exp(−8); the last is the median distance of two rows.
-    """
+    """Widths in geometric progression, from where near neighbours have a kernel value of exp(−8) on."""
     rows = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], _SAMPLE)).astype(int))
     distances = euclidean_distances(X[rows])
     apart = distances > 1e-9 * distances.max(initial=0.0)
@@ -106,7 +97,7 @@ def default_sigmas(X: Any, n_sigmas: int = 20) -> np.ndarray:
     return np.geomspace(tiny, max(float(np.median(distances[apart])), 2.0 * tiny), n_sigmas)
 
 
-def _fit_widths(problems: _Problems, sigmas: Any, warm: bool, verbose: bool) -> list[dict[str, Any]]:
+def _fit_widths(problems: "_Problems", sigmas: Any, warm: bool, verbose: bool) -> list[dict[str, Any]]:
     """The record of every width; one that fails does not end the path."""
     records, alpha, X = [], None, problems.data.X
     with one_blas_thread() if problems.data.m <= REGIME.one_blas_thread_up_to else nullcontext():
@@ -134,9 +125,7 @@ class _Problems:
     Two classes are k = 1 problem; of more, each against the others is one.
     """
 
-    def __init__(
-        self, X: Any, y: Any, C: float, bias: bool, settings: Any, criterion: Any, cv: Any, seed: Any
-    ) -> None:
+    def __init__(self, X: Any, y: Any, C: float, bias: bool, limits: Any, criterion: Any, cv: Any, seed: Any):
         estimator = SVC()
         self.data = data = classification_set(estimator, X, y, None)
         name = kernel_path.criterion_name(criterion, list(_CRITERIA), " or a pair (X_val, y_val)")
@@ -153,7 +142,7 @@ class _Problems:
         signs = self.layout.signs(data.codes)
         self.k, self.y = signs.shape[1], np.tile(signs, (1, trained.shape[1]))
         self.upper = np.repeat(np.where(trained > 0.0, C, 0.0), self.k, axis=1)  # 0: a fold leaves a row out
-        self.equality, (self.tol, self.max_iter) = 0.0 if bias else None, settings
+        self.equality, (self.tol, self.max_iter) = 0.0 if bias else None, limits
 
     def fit(self, sigma: float, last: np.ndarray | None) -> tuple[dict[str, Any], np.ndarray]:
         """The record of one width, and its multipliers, from which the next width starts."""
@@ -168,8 +157,7 @@ class _Problems:
         coefficients = y * alpha
         decisions = gram.matmul(coefficients) + bias
         wrong, *in_folds = (layout.vote(decisions[:, i : i + k]) != codes for i in range(0, y.shape[1], k))
-        used = np.flatnonzero(coefficients[:, :k].any(axis=1))
-        error = np.nan
+        used, error = np.flatnonzero(coefficients[:, :k].any(axis=1)), np.nan
         if self.validation is not None:
             X_val, codes_val = self.validation
             values = expand(kernel, X_val, self.data.X[used], coefficients[used, :k]) + bias[:k]

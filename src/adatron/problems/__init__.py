@@ -15,13 +15,4 @@
 (array([0.5, 0.5, 0.5]), array([0.5, 2. , 2. ]))
 """
 
-from adatron.problems.dual import (
-    DualProblem,
-    classification,
-    enclosing_ball,
-    measure_columns,
-    one_class,
-    regression,
-)  # fmt: skip
-
-__all__ = ["DualProblem", "classification", "enclosing_ball", "measure_columns", "one_class", "regression"]
+from adatron.problems.dual import DualProblem, classification, enclosing_ball, one_class, regression

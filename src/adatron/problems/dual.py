@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from adatron.gram import Gram, TwinGram
-from adatron.numerics.compiled import compiled_part
+from adatron.numerics.compiled import compiled, compiled_part
 
 _HARD = 1e100  # beyond this, in units of the kernel, a bound cannot be told from infinity in float64
 _FEW = 50  # rows that show where the origin is
@@ -106,6 +107,14 @@ class DualProblem(Problem):
         """``f = K (y∘α)`` of every column."""
         return self.gram.matmul(self.y * alpha)
 
+    def measure(self, state: Any) -> np.ndarray:
+        """Objective, margin and violation of every column, shape (B, 3)."""
+        result = np.empty((self.n_columns, 3))
+        lines = (array.T for array in (self.y, self.p, self.upper, state.alpha, state.f))
+        with np.errstate(over="ignore", invalid="ignore"):  # what diverges is recorded, then recognised
+            _measure_columns(*lines, state.bias, result)
+        return result
+
     def imbalance(self, alpha: np.ndarray) -> np.ndarray:
         """``ω = yᵀα − r`` of every column."""
         return (self.y * alpha).sum(axis=0) - (self.equality or 0.0)
@@ -188,6 +197,7 @@ def measure_columns(y, p, upper, alpha, f, bias, result):
         for side in range(2):
             if lowest[side] == np.inf:  # there is only the other class
                 lowest[side] = lowest[1 - side]
-        result[b, 0] = objective
-        result[b, 1] = 0.5 * (lowest[0] + lowest[1])
-        result[b, 2] = violation
+        result[b, 0], result[b, 1], result[b, 2] = objective, 0.5 * (lowest[0] + lowest[1]), violation
+
+
+_measure_columns = compiled(measure_columns)

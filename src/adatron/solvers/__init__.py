@@ -17,18 +17,7 @@ from adatron.solvers.multiplicative import MultiplicativeUpdating
 from adatron.solvers.perceptron import Perceptron
 from adatron.solvers.rho import Journal, RhoSVM
 
-__all__ = [
-    "M3", "SOLVERS", "ConjugateHinge", "CrammerSinger", "CrammerSingerProblem", "GreedyAdatron", "Journal",
-    "KernelAdatron", "MultiplicativeUpdating", "Munk", "Pause", "Perceptron", "RhoSVM", "SecantAdatron",
-    "Solver", "crammer_singer", "nearest_penalty", "take_columns",
-]  # fmt: skip
-
 SOLVERS: dict[str, Callable[..., Any]] = {
-    "auto": GreedyAdatron,
-    "adatron": KernelAdatron,
-    "adatron-secant": SecantAdatron,
-    "multiplicative": MultiplicativeUpdating,
-    "m3": M3,
-    "munk": Munk,
-    "rho": RhoSVM,
-}
+    "auto": GreedyAdatron, "adatron": KernelAdatron, "adatron-secant": SecantAdatron,
+    "multiplicative": MultiplicativeUpdating, "m3": M3, "munk": Munk, "rho": RhoSVM,
+}  # fmt: skip

@@ -18,10 +18,9 @@ class Solver(Protocol):
     """One algorithm of the papers: any object with these two methods.
 
     A state is a NamedTuple of arrays with the columns as last axis, of which ``alpha`` and ``f`` (outputs
-    without bias) have shape (m, B), ``bias`` (B,). Fields named "diverged", "ended" or "stalled", of shape
-    (B,), say that about its columns. ``epoch`` updates the arrays in place and calls ``pause`` between
-    compiled chunks; whatever ``pause`` raises leaves α and f consistent with each other. ``needs`` names what
-    a problem must offer: "entries", "no bias", "hard margin", …
+    without bias) have shape (m, B), ``bias`` (B,). Fields named "diverged", "ended" or "stalled", (B,), say
+    that about its columns. ``epoch`` updates the arrays in place and calls ``pause`` between compiled chunks;
+    whatever ``pause`` raises leaves α and f consistent. ``needs`` names what a problem must offer.
     """
 
     needs: ClassVar[frozenset[str]]

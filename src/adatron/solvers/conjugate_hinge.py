@@ -1,11 +1,10 @@
 """Hinge losses by conjugate gradients in the metric of the kernel: the ensemble's idea in fewer steps.
 
-The ensemble of Tsang & Kwok 2007 is steepest descent on the exponential loss in feature space, where the
-gradient of a loss is ``Σ_i r_i y_i k(x_i, ·)``. This is not their Algorithm 1: here the loss is the squared
-hinge, ``½ Σ_i u_i s_i²`` with ``s_i = max(0, 1 − y_i (f_i + b))``, or what Huber made of the square: it goes
-on as a straight line where ``s_i`` exceeds a cap, so that a small cap is close to the hinge itself. The
-directions are conjugate (Polak & Ribière): a few products with K go as far as dozens of plain steps. Every
-epoch
+The ensemble of Tsang & Kwok 2007 is steepest descent on the exponential loss in feature space. This is not
+their Algorithm 1: the loss is the squared hinge, ``½ Σ_i u_i s_i²``, ``s_i = max(0, 1 − y_i (f_i + b))``, or
+what Huber made of the square: a straight line where ``s_i`` exceeds a cap; a small cap is close to the
+hinge itself. Directions are conjugate (Polak & Ribière): a few products with K go as far as dozens of
+plain steps. Every epoch
 
 1. takes the residuals ``r_i = u_i min(s_i, cap)`` as gradient ``g = y∘r`` and multiplies ``K g``,
 2. mixes in the last direction, ``d ← g + β d``, ``β = max(0, ⟨g, g − g'⟩_K / ⟨g', g'⟩_K)``, g' the last g,
@@ -50,11 +49,10 @@ class ConjugateHinge:
 
     def init(self, problem: DualProblem) -> ConjugateState:
         """Start from ``f = 0`` and the best bias."""
-        columns = problem.n_columns
         alpha, f, direction, outputs, last_outputs = (np.zeros_like(problem.y) for _ in range(5))
-        bias, last_square, rate = np.zeros((3, columns))
-        y, u, caps = problem.y.T, problem.upper.T, np.full(columns, self.caps)
-        for b in range(columns if problem.has_bias else 0):
+        bias, last_square, rate = np.zeros((3, problem.n_columns))
+        y, u, caps = problem.y.T, problem.upper.T, np.full(problem.n_columns, self.caps)
+        for b in range(problem.n_columns if problem.has_bias else 0):
             bias[b] = _best_step(y[b], u[b], caps[b], f.T[b], outputs.T[b], 0.0, True, self.precision)[1]
         return ConjugateState(alpha, f, bias, direction, outputs, last_outputs, last_square, rate)
 
@@ -151,9 +149,7 @@ def _steps(
             across += g[i] * last[i]
         beta = max(0.0, (square - across) / last_square[b]) if last_square[b] > 0.0 else 0.0
         for i in range(len(g)):
-            d[i] = g[i] + beta * d[i]
-            Kd[i] = Kg[i] + beta * Kd[i]
-            last[i] = Kg[i]
+            d[i], Kd[i], last[i] = g[i] + beta * d[i], Kg[i] + beta * Kd[i], Kg[i]
         last_square[b] = square
         rate[b], bias[b] = best_step(y[b], u[b], caps[b], f[b], Kd, bias[b], has_bias, precision)
         for i in range(len(g)):
@@ -167,9 +163,8 @@ def nearest_penalty(
     """The C of the 2-norm soft-margin SVM that a model is closest to, and its relative duality gap there.
 
     That SVM minimises ``½‖w‖² + ½C Σ u_i s_i²``; its dual is ``max Σα − ½ αᵀQα − Σ α_i²/(2C u_i)`` with
-    ``α ≥ 0, yᵀα = 0``. The model's w gives the primal value, the best multiple of its α the dual one: a
-    certificate without C. A gap of 0 says that training on would not change the model. All arrays have shape
-    (m,); the `outputs` are those of ``Σ α_i y_i k(x_i, ·)``, without the bias.
+    ``α ≥ 0, yᵀα = 0``. The model's w gives the primal value, the best multiple of its α the dual one. A gap
+    of 0 says that training on would not change the model. The `outputs` are without the bias.
     """
     square = float(np.maximum(alpha * y @ outputs, 0.0))
     total, spread = float(alpha.sum()), float((alpha**2 / weights).sum())
@@ -179,10 +174,9 @@ def nearest_penalty(
 
     def gap(log_C: float) -> float:
         C = np.exp(log_C)
-        primal = 0.5 * (square + C * loss)
-        dual = 0.5 * total**2 / (square + spread / C)
+        primal, dual = 0.5 * (square + C * loss), 0.5 * total**2 / (square + spread / C)
         return max(0.0, 1.0 - dual / primal) if primal > 0.0 else 0.0
 
-    scale = np.log(weights.sum())
-    found = minimize_scalar(gap, bounds=(-30.0 - scale, 30.0), method="bounded", options={"xatol": 1e-4})
+    bounds = (-30.0 - np.log(weights.sum()), 30.0)
+    found = minimize_scalar(gap, bounds=bounds, method="bounded", options={"xatol": 1e-4})
     return float(np.exp(found.x)), float(found.fun)

@@ -8,24 +8,21 @@ With ``w_c = Σ_i A_ic φ(x_i)`` the dual is::
 
     maximise  Σ_i A_{i,y_i} − ½ Σ_c A_cᵀ K A_c    with    Σ_c A_ic = 0,    A_ic ≤ C_i δ_{c,y_i}
 
-A row of A adds to the weights of the row's own class what it takes from the others, so the columns
-of A are coupled, row by row: this is no `DualProblem`. There is no bias.
-
-The solver (their section 5) brings each row to its optimum, given the others. With row i of ``F = K A``::
+So the columns of A are coupled, row by row: this is no `DualProblem`. There is no bias. The solver (their
+section 5) brings each row to its optimum, given the others. With row i of ``F = K A``::
 
     A_ic = min(C_i δ_{c,y_i}, v_c − θ),    v = A_i + (δ_{y_i} − F_i)/K_ii,    θ such that Σ_c A_ic = 0
 
-The classes below their bound are those with the smallest ``v_c − C_i δ_{c,y_i}``, so after sorting
-these, θ is found in one pass. Rows are visited in order, each seeing the latest A, as in
-Kernel-Adatron, of which this is the counterpart for a simplex in place of an interval; F changes
-only by rows, and in classes, that moved.
+The classes below their bound are those with the smallest ``v_c − C_i δ_{c,y_i}``, so after sorting these, θ
+is found in one pass. Rows are visited in order, each seeing the latest A: this is Kernel-Adatron with a
+simplex in place of an interval.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -79,6 +76,22 @@ class CrammerSingerProblem(Problem):
         total = -others.sum(axis=1, keepdims=True)
         shrink = np.where(total > self.upper, self.upper / np.where(total > 0.0, total, 1.0), 1.0)
         return np.where(self.own, np.minimum(total, self.upper), others * shrink)
+
+    def slack_and_margins(self, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``ξ_i − s_ic`` for the losses s, and ``f_{i,y_i} − max f_ic`` over other classes, of every row."""
+        losses = np.where(self.own, 0.0, 1.0 + f - f[self.own][:, None])
+        slack = losses.max(axis=1, keepdims=True) - losses
+        return slack, 1.0 - np.where(self.own, -np.inf, losses).max(axis=1)
+
+    def measure(self, state: Any) -> np.ndarray:
+        """Objective, the smallest margin of rows below their bound, 1 at the optimum, and violation."""
+        alpha, f = state.alpha[..., 0], state.f[..., 0]
+        with np.errstate(over="ignore", invalid="ignore"):  # what diverges is recorded, then recognised
+            slack, margins = self.slack_and_margins(f)
+            objective = alpha[self.own].sum() - 0.5 * (alpha * f).sum()
+            below = alpha[self.own] < self.upper[:, 0]
+            violation = np.where(alpha < self.bounds, slack, 0.0).max()
+        return np.array([[objective, margins[below].min() if below.any() else margins.min(), violation]])
 
 
 def crammer_singer(gram: Gram, codes: np.ndarray, n_classes: int, upper: np.ndarray) -> CrammerSingerProblem:

@@ -14,11 +14,9 @@ An epoch is one round. With ``v_i = y_i p_i − f_i`` a multiplier may *rise* (`
    ``(v_i − v_j)²/(K_ii + K_jj − 2K_ij)``;
 4. brings all outputs f up to date with the rows of the multipliers that moved.
 
-Bounds far above 1/K_ii are reached by many tiny steps. So they are first lowered, and raised tenfold
-whenever the violation has become small, all multipliers with them: what is at its bound stays there.
-The yardstick is the violation of α = 0, which is 1 on either side of the bias for classification.
-
-Steps 2 to 4 touch few rows of the kernel matrix, so most of it is never evaluated.
+Steps 2 to 4 touch few rows of the kernel matrix, so most of it is never evaluated. Bounds far above 1/K_ii
+are reached by many tiny steps: so they are first lowered, and raised tenfold whenever the violation is below
+that of α = 0, all multipliers with them; what is at its bound stays there.
 """
 
 from dataclasses import dataclass
@@ -68,12 +66,13 @@ class GreedyAdatron:
     def epoch(self, problem: DualProblem, state: GreedyState, pause: Pause) -> GreedyState:
         """One round of every column."""
         gram, points, has_bias = problem.gram, problem.gram.points, problem.has_bias
+        whole = points.m <= 2 * self.size
+        take_steps = pair_steps if has_bias else single_steps
         for column in range(problem.n_columns):
             pause()
             y, p, bounds = problem.y[:, column], problem.p[:, column], problem.upper[:, column]
             alpha, f, member = state.alpha[:, column], state.f[:, column], state.member[:, column]
-            reach = state.reach[column]
-            rise, fall = np.empty((2, problem.m))
+            reach, (rise, fall) = state.reach[column], np.empty((2, problem.m))
             while True:
                 upper, v = reach * bounds, y * p - f
                 middle, violation = _violations(y, alpha, upper, v, has_bias, rise, fall)
@@ -81,25 +80,20 @@ class GreedyAdatron:
                     break
                 factor = min(_FACTOR, 1.0 / reach)  # raise the bounds, α and f with them
                 reach = state.reach[column] = 1.0 if factor < _FACTOR else factor * reach
-                alpha[:] = np.where(
-                    alpha >= upper, reach * bounds, np.minimum(factor * alpha, reach * bounds)
-                )
+                raised = reach * bounds
+                alpha[:] = np.where(alpha >= upper, raised, np.minimum(factor * alpha, raised))
                 f *= factor
             if violation <= 0.0:
                 state.stalled[column], state.bias[column] = 1.0, middle
                 continue
-            whole = points.m <= 2 * self.size
             rows = np.arange(problem.m) if whole else working_set(self.size, rise, fall, member)
             matrix = points.partial() if whole else PartialMatrix.whole(gram.block(rows, rows))
             inner, moved = (v[rows] - middle).astype(matrix.K.dtype), alpha[rows]
             diagonal = problem.diagonal[rows].astype(matrix.K.dtype)
-            take_steps, steps = pair_steps if has_bias else single_steps, 0
-            goal = violation * (_INNER_OF_ALL if whole else _INNER)
+            goal, left = violation * (_INNER_OF_ALL if whole else _INNER), _STEPS
             while True:
-                steps += take_steps(
-                    matrix, diagonal, inner, y[rows], moved, upper[rows], goal, _STEPS - steps
-                )
-                if not matrix.is_full or steps == _STEPS:
+                left -= take_steps(matrix, diagonal, inner, y[rows], moved, upper[rows], goal, left)
+                if not matrix.is_full or left == 0:
                     break
                 matrix = points.grow()
             step = y[rows] * (moved - alpha[rows])
@@ -184,10 +178,8 @@ def working_set(size: int, rise: np.ndarray, fall: np.ndarray, member: np.ndarra
 def _top(values: np.ndarray, count: int) -> np.ndarray:
     """Places of the largest finite values, the first of equal ones."""
     finite = np.flatnonzero(values > -np.inf)
-    if count >= len(finite):
-        return finite
-    if count == 0:
-        return finite[:0]
+    if count >= len(finite) or count == 0:
+        return finite[:count]
     own = values[finite]
     threshold = np.partition(own, len(own) - count)[len(own) - count]
     above = finite[own > threshold]

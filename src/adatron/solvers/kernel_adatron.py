@@ -4,16 +4,14 @@ One point at a time, in order, each seeing the latest α::
 
     α_i ← clip(α_i + η_i (p_i − y_i (f_i + λ)), 0, u_i)
 
-``η_i = 1/K_ii`` is the exact optimum of one variable; any ``0 < η_i K_ii < 2`` converges.
-Without a bias λ = 0. With one, λ is its estimate and the sweep also feels ``ω = Σ y_i α_i − r``
-through an augmented Lagrangian: it sees the bias ``λ + cω``, and λ ← λ + cω after each epoch.
-
-The paper's own search for λ, a secant over the epochs, is `SecantAdatron`::
+``η_i = 1/K_ii`` is the exact optimum of one variable; any ``0 < η_i K_ii < 2`` converges. λ is 0 without a
+bias. With one, it is its estimate and the sweep also feels ``ω = Σ y_i α_i − r`` through an augmented
+Lagrangian: it sees ``λ + cω``, and λ ← λ + cω after each epoch. The paper's own search for λ is a secant::
 
     λ⁰ = μ,  λ¹ = −μ,  λᵗ = λᵗ⁻¹ − ωᵗ⁻¹ (λᵗ⁻¹ − λᵗ⁻²) / (ωᵗ⁻¹ − ωᵗ⁻²)
 
-It can diverge (polynomial kernels of degree 4 and 6 on the sonar and Wisconsin data); `KernelAdatron` does
-not. A vanishing denominator, the trap the paper mentions, leaves λ where it is.
+A vanishing denominator, the trap the paper mentions, leaves λ where it is. This `SecantAdatron` can diverge
+(polynomial kernels of degree 4 and 6 on the sonar and Wisconsin data); `KernelAdatron` does not.
 """
 
 from dataclasses import dataclass
@@ -94,8 +92,7 @@ class SecantAdatron:
             secant = np.where(flat, state.bias, state.bias - state.omega * slope)
             following = np.select([state.time == 0, state.time == 1], [self.mu, -self.mu], secant)
             state.bias_before[:], state.omega_before[:] = state.bias, state.omega
-            state.bias[:] = following
-            state.time[:] += 1.0
+            state.bias[:], state.time[:] = following, state.time + 1.0
         _sweep(problem, state, self.learning_rate, pause)
         state.omega[:] = problem.imbalance(state.alpha)
         return state
@@ -103,10 +100,7 @@ class SecantAdatron:
 
 @compiled
 def _move_bias(y, upper, inverse, r, alpha, omega, bias, penalty):
-    """``λ ← λ + cω``, then ``c = 1/Σ 1/K_ii`` over the free points: the curvature of the dual along ω.
-
-    One point near the origin of feature space must not drive c to zero, or λ would stop moving.
-    """
+    """``λ ← λ + cω``, then ``c = 1/Σ 1/K_ii`` over the free points: the curvature of the dual along ω."""
     for b in range(alpha.shape[0]):
         total, free, everywhere = -r, 0.0, 0.0
         for i in range(alpha.shape[1]):
@@ -125,10 +119,8 @@ def _rates(problem: DualProblem, learning_rate: float | str) -> np.ndarray:
         return 1.0 / problem.diagonal
     largest = float(problem.diagonal.max())
     if learning_rate * largest >= 2.0:
-        raise ValueError(
-            f"learning_rate={learning_rate!r} is too large: Kernel-Adatron converges only for "
-            f"learning_rate < 2 / max K_ii = {2.0 / largest:.6g}; use less, or 'auto'"
-        )
+        allowed = f"Kernel-Adatron converges only for learning_rate < 2 / max K_ii = {2.0 / largest:.6g}"
+        raise ValueError(f"learning_rate={learning_rate!r} is too large: {allowed}; use less, or 'auto'")
     return np.minimum(float(learning_rate), _EDGE / problem.diagonal)
 
 
@@ -136,12 +128,10 @@ def _sweep(problem: DualProblem, state: Any, learning_rate: float | str, pause: 
     """One pass over the points that updates α, f and ω in place."""
     rates, points, copies = _rates(problem, learning_rate), problem.gram.points, problem.gram.copies
     if not problem.gram.is_elsewhere:
-        coefficients = problem.y * state.alpha
-        for first, rows, outputs, factored in output_sweep(problem.gram, coefficients, state.f, pause):
-            _adatron_tile(
-                first, rows, factored, problem.y.T, problem.p.T, problem.upper.T, problem.diagonal, rates,
-                state.alpha.T, outputs, state.bias, state.omega, state.penalty,
-            )  # fmt: skip
+        fixed = problem.y.T, problem.p.T, problem.upper.T, problem.diagonal, rates
+        bias = state.bias, state.omega, state.penalty
+        for *tile, outputs, factored in output_sweep(problem.gram, problem.y * state.alpha, state.f, pause):
+            _adatron_tile(*tile, factored, *fixed, state.alpha.T, outputs, *bias)
         return
     pause()  # the factor is elsewhere: ``w = Zᵀ(y∘α)`` and ω visit block after block
     shape = (copies, points.m, problem.n_columns)
@@ -168,11 +158,9 @@ def _visit(Z: np.ndarray, fixed: Any, alpha: np.ndarray, carried: Any) -> tuple[
 @compiled
 def _adatron_tile(first, rows, factored, y, p, upper, diagonal, rates, alpha, outputs, bias, omega, penalty):
     for r in range(rows.shape[0]):
-        i = first + r
-        row = rows[r]
+        i, row = first + r, rows[r]
         for b in range(alpha.shape[0]):
-            output = outputs[b]
-            old = alpha[b, i]
+            output, old = outputs[b], alpha[b, i]
             f = output_of(row, output, i, factored)
             gradient = p[b, i] - y[b, i] * (f + bias[b] + penalty[b] * omega[b])
             new = old + rates[i] * gradient / (1.0 + penalty[b] / diagonal[i])

@@ -5,8 +5,7 @@ M³, multiplicative margin maximisation (Sha, Saul & Lee): split ``Qα = a − c
 
     α_i ← min(α_i (p_i + √(p_i² + 4 a_i c_i)) / (2 a_i), u_i)
 
-The split is of Q, so kernels of either sign will do. MUNK is for kernels ``K ≥ 0`` only. With A and B the two
-classes, one after the other::
+Kernels may have either sign. MUNK is for ``K ≥ 0`` only. With A and B the classes, one after the other::
 
     α_A ← min(α_A ∘ (K_AB α_B + p_A) / (K_AA α_A), u_A),   then the same for B with the new α_A
 

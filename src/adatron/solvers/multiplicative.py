@@ -4,12 +4,10 @@ All points at once, with a fixed rate η and γ_k = y_k f_k::
 
     α_k ← α_k exp(η (p_k − γ_k − λ y_k)),   λ such that Σ y_k α_k = r
 
-λ has a closed form for a hard margin; with upper bounds it is the root of the monotone
-``Σ y_k min(u_k, α_k exp(…)) − r``, after which α is clipped. The last λ is the bias. Logarithms of α are
-kept, so exponents of any size are harmless and a tiny α can come back.
-
-A rate that is too large makes the objective fall: with a fixed rate the column is then marked as
-diverged, with ``learning_rate="auto"`` the step is taken back and the rate halved.
+λ, in the end the bias, has a closed form for a hard margin; with upper bounds it is the root of the monotone
+``Σ y_k min(u_k, α_k exp(…)) − r``, after which α is clipped. Logarithms of α are kept, so exponents of any
+size are harmless and a tiny α can come back. A rate that is too large makes the objective fall: a fixed one
+then marks the column as diverged, with "auto" the step is taken back and the rate halved.
 """
 
 from dataclasses import dataclass
@@ -42,21 +40,19 @@ class MultiplicativeState(NamedTuple):
 class MultiplicativeUpdating:
     """Multiplicative updating."""
 
-    # η; "auto" starts at the inverse of the largest K_ii and is halved as often as needed
-    learning_rate: float | str = "auto"
+    learning_rate: float | str = "auto"  # η; "auto" starts at 1/max K_ii and is halved as often as needed
     needs: ClassVar[frozenset[str]] = frozenset()
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> MultiplicativeState:
         start = _start(problem, alpha)
         f = np.asfortranarray(problem.gram.matmul(problem.y * start))
-        columns, rate = problem.n_columns, self.learning_rate
-        first_rate = 1.0 / problem.diagonal.max() if isinstance(rate, str) else float(rate)
+        bias, rate, falls, diverged = np.zeros((4, problem.n_columns))
+        auto = isinstance(self.learning_rate, str)
+        rate[:] = 1.0 / problem.diagonal.max() if auto else float(self.learning_rate)
         with np.errstate(divide="ignore"):
             logs = np.asfortranarray(np.log(start))
-        return MultiplicativeState(
-            start, f, np.zeros(columns), logs, np.full(columns, first_rate),
-            _objective(problem, start, f), np.zeros(columns), np.zeros(columns),
-        )  # fmt: skip
+        objective = _objective(problem, start, f)
+        return MultiplicativeState(start, f, bias, logs, rate, objective, falls, diverged)
 
     def epoch(self, problem: DualProblem, state: MultiplicativeState, pause: Pause) -> MultiplicativeState:
         """Update every multiplier once; one product with the kernel matrix."""
@@ -86,10 +82,8 @@ class MultiplicativeUpdating:
     def advice(self, problem: DualProblem, column: int, alpha: np.ndarray) -> str:
         """What to say of a column that diverged, given the best α it had."""
         stable = 0.5 * largest_stable_rate(problem, column, alpha)
-        return (
-            f"learning_rate={self.learning_rate} is too large for multiplicative updates; "
-            f"use learning_rate={stable:.2g}, or 'auto'"
-        )
+        fault = f"learning_rate={self.learning_rate} is too large for multiplicative updates"
+        return f"{fault}; use learning_rate={stable:.2g}, or 'auto'"
 
 
 def _start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray:
@@ -136,22 +130,16 @@ def _sum_at(logs, y, upper, r, s):
 @compiled
 def _root(logs, y, upper, r, guess):
     """Bisection for the zero of the non-increasing ``Σ y_k min(u_k, exp(logs_k − s y_k)) − r`` in s."""
-    low, high, width = guess, guess, 1.0
-    while _sum_at(logs, y, upper, r, low) < 0.0 and width < 1e6:
-        low -= width
-        width *= 2.0
-    width = 1.0
-    while _sum_at(logs, y, upper, r, high) > 0.0 and width < 1e6:
-        high += width
-        width *= 2.0
+    low, high, below, above = guess, guess, 1.0, 1.0
+    while _sum_at(logs, y, upper, r, low) < 0.0 and below < 1e6:
+        low, below = low - below, 2.0 * below
+    while _sum_at(logs, y, upper, r, high) > 0.0 and above < 1e6:
+        high, above = high + above, 2.0 * above
     for _ in range(200):
         middle = 0.5 * (low + high)
         if middle <= low or middle >= high:
             break
-        if _sum_at(logs, y, upper, r, middle) > 0.0:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if _sum_at(logs, y, upper, r, middle) > 0.0 else (low, middle)
     return 0.5 * (low + high)
 
 

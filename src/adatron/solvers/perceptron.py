@@ -38,13 +38,10 @@ class Perceptron:
     def epoch(self, problem: DualProblem, state: PerceptronState, pause: Pause) -> PerceptronState:
         """Visit every point once; each sees the latest α."""
         before = state.mistakes.copy()
-        bias_step = float(problem.diagonal.max()) if problem.has_bias else 0.0
-        coefficients = problem.y * state.alpha
-        for first, rows, outputs, factored in output_sweep(problem.gram, coefficients, state.f, pause):
-            _perceptron_tile(
-                first, rows, factored, problem.y.T, problem.upper.T, bias_step, state.alpha.T, outputs,
-                state.bias, state.mistakes, state.visits, state.alpha_sum.T, state.bias_sum,
-            )  # fmt: skip
+        fixed = problem.y.T, problem.upper.T, float(problem.diagonal.max()) if problem.has_bias else 0.0
+        counts = state.bias, state.mistakes, state.visits, state.alpha_sum.T, state.bias_sum
+        for *tile, outputs, factored in output_sweep(problem.gram, problem.y * state.alpha, state.f, pause):
+            _perceptron_tile(*tile, factored, *fixed, state.alpha.T, outputs, *counts)
         state.ended[:] = state.mistakes == before
         return state
 
@@ -60,8 +57,7 @@ def _perceptron_tile(
     first, rows, factored, y, upper, bias_step, alpha, outputs, bias, mistakes, visits, alpha_sum, bias_sum
 ):
     for r in range(rows.shape[0]):
-        i = first + r
-        row = rows[r]
+        i, row = first + r, rows[r]
         for b in range(alpha.shape[0]):
             output, sign = outputs[b], y[b, i]
             if upper[b, i] <= 0.0:

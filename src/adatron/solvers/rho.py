@@ -18,7 +18,7 @@ import numpy as np
 from adatron.gram import symmetric_product
 from adatron.numerics.compiled import compiled, compiled_part
 from adatron.numerics.exponential import exponential
-from adatron.problems import DualProblem, measure_columns
+from adatron.problems.dual import DualProblem, measure_columns
 from adatron.solvers.base import Pause
 
 _NO_RATE, _OPTIMAL = -1.0, 0.0  # in place of a rate
@@ -74,13 +74,10 @@ class RhoSVM:
         edges = np.asfortranarray(problem.y * problem.gram.matmul(problem.y * weights))
         with np.errstate(divide="ignore"):
             logs = np.asfortranarray(np.log(weights))
-        columns = problem.n_columns
         edge = (weights * edges).sum(axis=0)
-        scale = np.where(edge > 0.0, edge, 1.0)
-        return RhoState(
-            weights / scale, problem.y * edges / scale, np.zeros(columns), logs, weights, edges, edge,
-            np.full(columns, self.eps_init), *(np.zeros(columns) for _ in range(3)),
-        )  # fmt: skip
+        scale, epsilon = np.where(edge > 0.0, edge, 1.0), np.full(problem.n_columns, self.eps_init)
+        alpha, f, (bias, *rest) = weights / scale, problem.y * edges / scale, np.zeros((4, problem.n_columns))
+        return RhoState(alpha, f, bias, logs, weights, edges, edge, epsilon, *rest)
 
     def epoch(self, problem: DualProblem, state: RhoState, pause: Pause) -> RhoState:
         """One accepted step of every column, or its end."""
@@ -194,10 +191,7 @@ def _step_length(logs, weights, edges, target):
     rate = distance / variance if variance > 0.0 else 1.0
     for _ in range(200):  # Newton's method, kept between the bounds found so far
         distance, variance, log_z = _distance_to_target(logs, edges, lowest, rate, target)
-        if distance > 0.0:
-            low = rate
-        else:
-            high = rate
+        low, high = (rate, high) if distance > 0.0 else (low, rate)
         if abs(distance) <= 1e-14 * abs(target - lowest):
             break
         following = rate + distance / variance if variance > 0.0 else np.inf

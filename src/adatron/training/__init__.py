@@ -16,29 +16,9 @@ all columns, `solved` gives the solutions.
 converged [0.  0.5 0.5 0. ] 0.0
 """
 
-import adatron.training.crammer_singer  # noqa: F401  (registers what is special about that problem)
-from adatron.training.certificate import Certificate, certify
+from adatron.training.certificate import certify
 from adatron.training.finish import exact_finish
-from adatron.training.records import HISTORY_FIELDS, DualSolution, EpochRecord, History, Status, measure
-from adatron.training.rule import GapRule, OwnRule, Rule
-from adatron.training.run import Run, rounds, solved
+from adatron.training.records import HISTORY_FIELDS, DualSolution, EpochRecord, Status
+from adatron.training.rule import GapRule, Rule
+from adatron.training.run import History, Run, rounds, solved
 from adatron.training.stages import StageRule
-
-__all__ = [
-    "HISTORY_FIELDS",
-    "Certificate",
-    "DualSolution",
-    "EpochRecord",
-    "GapRule",
-    "History",
-    "OwnRule",
-    "Rule",
-    "Run",
-    "StageRule",
-    "Status",
-    "certify",
-    "exact_finish",
-    "measure",
-    "rounds",
-    "solved",
-]

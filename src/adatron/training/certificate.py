@@ -11,6 +11,10 @@ For a hard margin both sides are scaled to their best, and the true margin lies 
 ``[lo, hi] = [min y_i (f_i + b)/‖w‖, ‖w‖/Σα]``; the gap is ``1 − (lo/hi)²``. That gap holds for finite
 bounds too where the classes are separated, and is used when the bounds are huge.
 
+For Crammer & Singer, ``P − D = Σ_ic β_ic (ξ_i − s_ic)`` with the losses ``s_ic = 1 − δ_{c,y_i} + f_ic −
+f_{i,y_i}``, ``ξ_i = max_c s_ic`` and the distances ``β_ic = C_i δ_{c,y_i} − A_ic ≥ 0`` of A from its bounds.
+A hard margin, the least ``f_{i,y_i} − f_ic``, is certified like any other.
+
 One-class problems (r = 1) may have an optimum of 0: the origin within the hull of the points, or a ball
 around equal points. A ‖w‖² or squared radius below 1e-8 of the largest K_ii counts as 0, that is as
 this much, in the denominator of the gap.
@@ -27,8 +31,11 @@ import numpy as np
 from adatron.gram import REGIME, Regime
 from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
+from adatron.solvers import CrammerSingerProblem
 
-_DIGITS = 8.0 * np.finfo(float).eps  # error of a float64 kernel value, relative to √(K_ii K_jj)
+Point = tuple[np.ndarray, np.ndarray, float, tuple[float, float]]  # α, f, bias and its interval
+
+_DIGITS = 8.0 * float(np.finfo(float).eps)  # error of a float64 kernel value, relative to √(K_ii K_jj)
 _NO_MATTER = 1e-9  # part of a gap that need not be allowed for
 FAR = 1e6  # offset of the kernel from which on its lost digits are allowed for
 _AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
@@ -67,19 +74,8 @@ def certify(
 
     Float32 kernel values of up to 5,000 points are evaluated again in float64. For more of them, `outputs`
     that belong to α save a pass over all: a sample is recomputed in float64, and what that finds is added
-    to the gap.
+    to the gap. Problems other than a `DualProblem` register their own certificate.
     """
-    raise TypeError(f"no certificate for {type(problem).__name__}")
-
-
-@certify.register(DualProblem)
-def _(
-    problem: DualProblem,
-    column: int,
-    alpha: np.ndarray,
-    outputs: np.ndarray | None = None,
-    regime: Regime = REGIME,
-) -> Certificate:
     gram, y = problem.gram, problem.y[:, column]
     alpha = np.asarray(alpha, dtype=np.float64)
     feasible = make_feasible(gram.cancel_twins(alpha), y, problem.upper[:, column], problem.equality)
@@ -98,35 +94,45 @@ def _(
     return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
 
 
+@certify.register(CrammerSingerProblem)
+def _(problem: Any, column: int, alpha: np.ndarray, outputs: Any = None, regime: Any = None) -> Certificate:
+    alpha = problem.feasible(np.asarray(alpha, dtype=np.float64))
+    f = problem.gram.matmul(alpha)
+    slack, margins = problem.slack_and_margins(f)
+    quadratic, linear = max(precise_sum(alpha * f), 0.0), precise_sum(alpha[problem.own])
+    known = (alpha, f, 0.0, (0.0, 0.0)), quadratic, linear
+    hard = hard_margin(*known, margins)
+    if np.isinf(problem.upper).any():
+        return hard
+    soft = soft_margin(*known, float(margins.min()), precise_sum((problem.bounds - alpha) * slack))
+    return replace(soft, gap=min(soft.gap, hard.gap)) if _is_as_good_as_hard(problem, 0) else soft
+
+
 def _allow_for_lost_digits(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
     """Enlarge a gap from float64 kernel values where rounding of these may hide more than it shows.
 
     Each value is wrong by some ε √(K_ii K_jj), which matters where that is large and the outputs are not:
-    rows far from the origin under a linear or polynomial kernel.
+    rows far from the origin under a linear or polynomial kernel. A hard margin that is smaller than the error
+    of the outputs has no gap below 1.
     """
-    size = max(abs(certificate.primal), abs(certificate.dual), 1e-300)
-    total = float(problem.upper[:, column].sum())
-    if np.isinf(total) or np.isinf(size):
-        return _deny_margin_of_noise(problem, column, certificate)
+    size, upper = max(abs(certificate.primal), abs(certificate.dual), 1e-300), problem.upper[:, column]
+    total = float(upper.sum())
+    is_soft = not (np.isinf(total) or np.isinf(size))
     most = _DIGITS * float(problem.diagonal.max()) * float(certificate.alpha.sum()) * total / size
-    if most <= _NO_MATTER:
+    if is_soft and most <= _NO_MATTER:
         return certificate
     roots = np.sqrt(problem.diagonal)
     errors = _DIGITS * roots * float(certificate.alpha @ roots)
+    if not is_soft:
+        outputs = problem.y[:, column] * (certificate.f + certificate.bias)
+        if certificate.gap >= 1.0 or (errors < outputs)[upper > 0.0].all():
+            return certificate
+        interval = 0.0, certificate.margin_interval[1]
+        return replace(certificate, gap=1.0, primal=np.inf, margin_interval=interval)
     rounding = _cost_of_errors(problem, column, certificate, errors, float(errors.max()))
     if rounding <= _NO_MATTER or problem.offset < FAR:
         return certificate
     return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
-
-
-def _deny_margin_of_noise(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
-    """No gap below 1 for a hard margin that is smaller than the rounding error of the outputs."""
-    roots = np.sqrt(problem.diagonal)
-    errors = _DIGITS * roots * float(certificate.alpha @ roots)
-    outputs = problem.y[:, column] * (certificate.f + certificate.bias)
-    if certificate.gap >= 1.0 or (errors < outputs)[problem.upper[:, column] > 0.0].all():
-        return certificate
-    return replace(certificate, gap=1.0, primal=np.inf, margin_interval=(0.0, certificate.margin_interval[1]))
 
 
 def _cost_of_errors(
@@ -214,33 +220,26 @@ def measure_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndar
     quadratic = max(precise_sum(alpha * y * f), 0.0)
     linear = precise_sum(p * alpha)
     outputs = (y * (f + bias))[present]
-    known = (alpha, f, bias, interval, quadratic, linear)
-    if np.isinf(upper[present]).any():
-        return hard_margin(*known, outputs / p[present])
-    slack = p[present] - outputs
-    a, u = alpha[present], upper[present]
+    known = (alpha, f, bias, interval), quadratic, linear
+    p, a, u = p[present], alpha[present], upper[present]
+    if np.isinf(u).any():
+        return hard_margin(*known, outputs / p)
+    slack = p - outputs
     difference = precise_sum(np.where(slack > 0.0, (u - a) * slack, -a * slack))
     soft = soft_margin(*known, float(outputs.min()), difference, _least_size(problem))
-    is_classification = bool((p[present] > 0.0).all())
-    if is_classification and is_as_good_as_hard(problem, column):
-        return with_smaller_gap(soft, hard_margin(*known, outputs / p[present]))
+    if (p > 0.0).all() and _is_as_good_as_hard(problem, column):
+        return replace(soft, gap=min(soft.gap, hard_margin(*known, outputs / p).gap))
     return soft
 
 
-def is_as_good_as_hard(problem: Any, column: int) -> bool:
-    """Whether the bounds are so large that rounding alone makes a gap."""
+def _is_as_good_as_hard(problem: Any, column: int) -> bool:
+    """Whether the bounds are so large that rounding alone makes a gap; that of a hard margin holds too."""
     return float(problem.upper[:, column].max() * problem.diagonal.max()) >= _AS_GOOD_AS_HARD
 
 
-def with_smaller_gap(soft: Certificate, hard: Certificate) -> Certificate:
-    """A soft margin with the gap of a hard one, which holds for it too, if that is smaller."""
-    return replace(soft, gap=min(soft.gap, hard.gap))
-
-
 def soft_margin(
-    alpha: np.ndarray, f: np.ndarray, bias: float, interval: tuple[float, float], quadratic: float,
-    linear: float, worst: float, difference: float, least_size: float = 0.0,
-) -> Certificate:  # fmt: skip
+    point: Point, quadratic: float, linear: float, worst: float, difference: float, least_size: float = 0.0
+) -> Certificate:
     """The certificate for finite bounds, from the `worst` output and ``difference = P − D``."""
     dual = linear - 0.5 * quadratic
     primal = dual + difference
@@ -248,26 +247,21 @@ def soft_margin(
     gap = difference / size if size > 0.0 else 0.0
     norm = float(np.sqrt(quadratic))
     margin = (worst / norm, norm / linear) if norm > 0.0 and linear > 0.0 else (0.0, 0.0)
-    return Certificate(alpha, f, bias, interval, float(gap), primal, dual, margin)
+    return Certificate(*point, float(gap), primal, dual, margin)
 
 
-def hard_margin(
-    alpha: np.ndarray, f: np.ndarray, bias: float, interval: tuple[float, float], quadratic: float,
-    linear: float, outputs: np.ndarray,
-) -> Certificate:  # fmt: skip
+def hard_margin(point: Point, quadratic: float, linear: float, outputs: np.ndarray) -> Certificate:
     """The certificate for infinite bounds; `outputs` are to be at least 1, up to one common factor."""
-    norm = float(np.sqrt(quadratic))
-    worst = float(outputs.min())
+    norm, worst = float(np.sqrt(quadratic)), float(outputs.min())
     if norm == 0.0 or linear <= 0.0:  # α = 0, or w = 0 with α > 0: the hulls of the classes touch
-        return Certificate(
-            alpha, f, bias, interval, 1.0, np.inf, linear, (min(worst, 0.0), 0.0 if linear else np.inf)
-        )
+        margin = (min(worst, 0.0), 0.0 if linear else np.inf)
+        return Certificate(*point, 1.0, np.inf, linear, margin)
     low, high = worst / norm, norm / linear
     dual = 0.5 / high**2
     if low <= 0.0:
-        return Certificate(alpha, f, bias, interval, 1.0, np.inf, dual, (low, high))
+        return Certificate(*point, 1.0, np.inf, dual, (low, high))
     gap = max((high - low) * (high + low) / high**2, 0.0)
-    return Certificate(alpha, f, bias, interval, gap, 0.5 / low**2, dual, (low, high))
+    return Certificate(*point, gap, 0.5 / low**2, dual, (low, high))
 
 
 def best_bias(
@@ -283,14 +277,11 @@ def best_bias(
     if np.isinf(weights).any():
         return float(turns[positive].max()), float(turns[~positive].min())
     order = np.argsort(turns, kind="stable")
-    risen = np.cumsum(weights[order])
-    needed = weights[positive].sum() - r
-    slack = 1e-12 * risen[-1]
-    first = int(np.searchsorted(risen, needed - slack))
-    last = int(np.searchsorted(risen, needed + slack, side="right"))
-    turns = turns[order]
-    first, last = min(first, len(turns) - 1), min(last, len(turns) - 1)
-    return float(turns[first]), float(turns[last])
+    turns, risen = turns[order], np.cumsum(weights[order])
+    needed, slack = weights[positive].sum() - r, 1e-12 * risen[-1]
+    first = np.searchsorted(risen, needed - slack)
+    last = np.searchsorted(risen, needed + slack, side="right")
+    return float(turns[min(first, len(turns) - 1)]), float(turns[min(last, len(turns) - 1)])
 
 
 def precise_sum(values: np.ndarray) -> float:

@@ -14,15 +14,16 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs  # the wrappers around them cost more than small solves
 
+from adatron.numerics.threads import one_blas_thread
 from adatron.problems import DualProblem
-from adatron.solvers import Pause
+from adatron.solvers import CrammerSingerProblem, Pause
 from adatron.training.certificate import best_bias
 
 _LARGEST_FREE_SET = 2_000
-_WORK = 4e10  # multiply-adds spent at most on one finish
+_WORK, _WORK_COUPLED = 4e10, 2e11  # multiply-adds spent at most; sweeps over coupled rows end later
 _WORK_PER_STEP = 1e7  # what a step costs in any case, in the same unit
 _RIDGE = 1e-11  # keeps factorisations of singular systems (equal rows) bounded; refinement removes it
-_FREED_AT_ONCE = 16
+_FREED_AT_ONCE, _FREED_AT_ONCE_COUPLED = 16, 256
 
 
 @singledispatch
@@ -148,6 +149,96 @@ class _Finish:
         self.free[wrong] = True
         self.progress = False
         return len(wrong) > 0
+
+
+@exact_finish.register(CrammerSingerProblem)
+def _exact_finish(
+    problem: CrammerSingerProblem, column: int, alpha: np.ndarray, pause: Pause = lambda: None
+) -> np.ndarray | None:
+    with one_blas_thread():  # the systems are small, however many rows there are
+        return reach_the_optimum(_CoupledFinish(problem, alpha), pause, _WORK_COUPLED)
+
+
+class _CoupledFinish:
+    """The same on a simplex per row, for Crammer & Singer's problem.
+
+    The class with the largest distance β_ic from its bound is the row's reference r; another class c with
+    β_ic > 0 is free to exchange mass with it. Exchanging ``d_ic`` gains ``s_ic − s_ir`` per unit and changes
+    the quadratic term by ``H[(i, c), (j, c')] = K_ij (δ_cc' − δ_cr' − δ_rc' + δ_rr')``. Where all of a row's
+    mass comes from the reference, that class leaves and another takes its place.
+    """
+
+    def __init__(self, problem: CrammerSingerProblem, alpha: np.ndarray) -> None:
+        self.problem, self.gram, self.alpha = problem, problem.gram, problem.feasible(alpha)
+        self.root_diagonal, self.places = np.sqrt(problem.diagonal), np.arange(problem.m)
+        self.free, self.progress = self.alpha < problem.bounds, True
+        self.f, self.n_references = self.gram.matmul(self.alpha), problem.m
+
+    def _gains(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """β, the reference of each row, and what moving a unit of mass from it to each class gains."""
+        room = self.problem.bounds - self.alpha
+        reference, value = room.argmax(axis=1), self.f - self.problem.own
+        return room, reference, value - value[self.places, reference][:, None]
+
+    def step(self) -> bool:
+        """Step towards the solution of the free system; whether the whole step was taken."""
+        bounds = self.problem.bounds
+        room, reference, gains = self._gains()
+        free = self.free.copy()
+        free[self.places, reference] = False
+        rows, classes = pairs = np.nonzero(free)
+        if not len(rows):
+            return True
+        members, first, member = np.unique(rows, return_index=True, return_inverse=True)
+        references = members, reference[members]
+        sign = np.zeros((len(rows), self.problem.n_classes))
+        sign[np.arange(len(rows)), classes] = 1.0
+        sign[np.arange(len(rows)), reference[rows]] = -1.0
+        block = self.gram.block(members, members)
+        H = block[np.ix_(member, member)] * (sign @ sign.T)
+        direction, _ = solve_free_system(H, np.zeros(len(rows)), gains[pairs], None)
+        blocked = (room[pairs] <= 0.0) & (direction < 0.0)
+        if blocked.any():  # freed together with others, but it wants to stay
+            self.free[rows[blocked], classes[blocked]] = False
+            return False
+        # The best distances on β + t d, bent into the simplex, and which references that empties.
+        start, upper, taken = room[pairs], self.problem.upper[members], np.add.reduceat(direction, first)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lengths = np.where(direction < 0.0, start / -direction, np.inf)
+            last = np.where(taken > 0.0, room[references] / taken, np.inf)
+        tried = lengths_to_try(min(float(lengths.min()), float(last.min())))
+        paths = np.maximum(start[:, None] + tried * direction[:, None], 0.0)
+        paths[lengths[:, None] <= tried] = 0.0  # whatever rounding says
+        totals = np.add.reduceat(paths, first, axis=0)
+        empties = (totals >= upper) | (last[:, None] <= tried)
+        paths *= np.where(empties, upper / np.where(totals > 0.0, totals, 1.0), 1.0)[member]
+        steps = paths - start[:, None]
+        best = int((gains[pairs] @ steps - 0.5 * np.einsum("ij,ij->j", steps, H @ steps)).argmax())
+        moved, emptied = paths[:, best], empties[:, best]
+        before = self.alpha[members]
+        self.alpha[pairs] = bounds[pairs] - moved
+        self.alpha[references] += np.add.reduceat(moved - room[pairs], first)
+        gone = members[emptied], reference[members[emptied]]
+        self.alpha[gone], self.free[gone] = bounds[gone], False
+        self.free[rows[moved <= 0.0], classes[moved <= 0.0]] = False
+        change = self.alpha[members] - before
+        self.f[members] += block @ change
+        self.progress |= bool(change.any())
+        return not (emptied.any() or (moved <= 0.0).any())
+
+    def free_the_wrong(self) -> bool:
+        """Free classes at their bound that the gradient wants elsewhere; whether there were any."""
+        self.f = self.gram.matmul(self.alpha)
+        pull = self._gains()[2]
+        pull[self.free] = 0.0
+        sizes = float(np.abs(self.alpha).sum(axis=1) @ self.root_diagonal)
+        rounding = 1e-13 * self.root_diagonal * sizes + 1e-12  # of a gradient
+        rows, classes = np.nonzero(pull > rounding[:, None])
+        most = _FREED_AT_ONCE_COUPLED if self.progress else 1  # one alone is sure to move
+        worst = np.argsort(-pull[rows, classes], kind="stable")[:most]
+        self.free[rows[worst], classes[worst]] = True
+        self.progress = False
+        return len(worst) > 0
 
 
 def lengths_to_try(first: float) -> np.ndarray:

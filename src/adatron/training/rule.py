@@ -1,7 +1,7 @@
 """The stopping rule: whether a column of a run has ended, and with what.
 
-A `Run` has one. `GapRule` ends a column by its duality gap, recomputed by the certificate; `OwnRule` by the
-algorithm's own rule, for those that are not meant to reach the optimum of the dual.
+A `Run` has one. `Rule` ends a column by the algorithm's own rule, for those that are not meant to reach the
+optimum of the dual; `GapRule` by its duality gap, recomputed by the certificate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from adatron.training.records import Status
 if TYPE_CHECKING:
     from adatron.training.run import Run
 
-Verdict = tuple[Status, Certificate]
+Verdict = tuple[Status, Certificate] | None  # None: the column goes on
 
 _FINISH_FROM = 1e-3  # gap from which the exact finish is tried when tol is smaller
 _SINGLE_GAP = 1e-4  # gap down to which float32 kernel values are trusted
@@ -34,9 +34,9 @@ _EAGER_AT = (10, 100, 1_000, 10_000)  # epochs at which an eager rule tries the 
 
 
 class Rule:
-    """What a run asks: to advance, when to be judged, and the verdict."""
+    """Ends a column when the solver says so."""
 
-    keeps_states = False  # whether a run keeps the states of columns that have ended
+    keeps_states = True  # whether a run keeps the states of columns that have ended
     # A rule that takes the epochs of a run itself, one or several, gives objective, margin and violation of
     # every live column, (n, B, 3).
     advance: Callable[[Run, Pause], np.ndarray] | None = None
@@ -52,9 +52,15 @@ class Rule:
         """The epoch at which columns are judged again."""
         return run.epoch + max(1, run.epoch // 10)
 
-    def judge(self, run: Run, place: int, column: int, violation: float) -> Verdict | None:
+    def judge(self, run: Run, place: int, column: int, violation: float) -> Verdict:
         """The verdict on a live column, None if it goes on."""
-        raise NotImplementedError
+        if run.is_flagged("ended", place):
+            status = Status.INDEFINITE_KERNEL if self.indefinite else Status.CONVERGED
+        elif run.epoch >= run.max_iter:
+            status = Status.MAX_ITER
+        else:
+            return None
+        return status, certify(run.problem, column, run.state.alpha[:, place], None, self.regime)
 
     def at_a_limit(self, status: Status, certificate: Certificate) -> Status:
         """The status of a column that a limit ends."""
@@ -76,37 +82,15 @@ class Rule:
         """Take up what `saved` gave."""
 
 
-class OwnRule(Rule):
-    """Ends a column when the solver says so."""
-
-    keeps_states = True
-
-    def judge(self, run: Run, place: int, column: int, violation: float) -> Verdict | None:
-        if run.is_flagged("ended", place):
-            status = Status.INDEFINITE_KERNEL if self.indefinite else Status.CONVERGED
-        elif run.epoch >= run.max_iter:
-            status = Status.MAX_ITER
-        else:
-            return None
-        return status, certify(run.problem, column, run.state.alpha[:, place], None, self.regime)
-
-
 class GapRule(Rule):
     """Ends a column when its relative duality gap, recomputed from the kernel, is at most `tol`.
 
-    Parameters
-    ----------
-    tol : float
-    aim : float
-        Part of `tol` that is aimed at; where a limit comes first, `tol` will do.
-    indefinite : bool
-        Whether the kernel is known not to be positive semi-definite.
-    eager : bool
-        Whether the exact finish is also tried early, before the gap is small.
-    may_give_up : bool
-        Whether a column may end early when `max_iter` epochs would not suffice at the rate of its last ones.
-    regime : Regime
+    `aim` is the part of `tol` that is aimed at; where a limit comes first, `tol` will do. An `eager` rule
+    tries the exact finish early, too, before the gap is small. One that `may_give_up` ends a column when
+    `max_iter` epochs would not suffice at the rate of its last ones.
     """
+
+    keeps_states = False
 
     def __init__(
         self, tol: float, *, aim: float = 1.0, indefinite: bool = False, eager: bool = False,
@@ -118,11 +102,9 @@ class GapRule(Rule):
     def begin(self, run: Run) -> None:
         n, problem = run.problem.n_columns, run.problem
         # Without p (one class) the free points lie on the boundary itself: every digit decides about them.
-        self._stops_at_tol = (
-            self.tol >= _SINGLE_GAP and problem.has_margin and problem.m > self.regime.finish_up_to
-        )
-        finish_from = self.tol if self._stops_at_tol else max(self.tol, _FINISH_FROM)
-        self._finish_below = np.full(n, finish_from)
+        is_large = problem.m > self.regime.finish_up_to
+        self._stops_at_tol = self.tol >= _SINGLE_GAP and problem.has_margin and is_large
+        self._finish_below = np.full(n, self.tol if self._stops_at_tol else max(self.tol, _FINISH_FROM))
         self._separable = np.zeros(n, dtype=bool)
         self._best: list[Certificate | None] = [None] * n
         self._finished: list[Certificate | None] = [None] * n
@@ -135,7 +117,7 @@ class GapRule(Rule):
         wait = 1 if self._is_greedy else max(1, run.epoch // 10)
         return min([run.epoch + wait, *self._eager_at[:1]])
 
-    def judge(self, run: Run, place: int, column: int, violation: float) -> Verdict | None:
+    def judge(self, run: Run, place: int, column: int, violation: float) -> Verdict:
         if self._eager_at and run.epoch >= self._eager_at[0]:
             self._eager_at.pop(0)
             self._finish_below[:] = np.inf
@@ -155,20 +137,21 @@ class GapRule(Rule):
         certificate = certify(run.problem, column, alpha, f, self.regime)
         if is_single:
             return self._judge_single(run, place, certificate)
-        self._keep_best(column, certificate)
+        best = self._best[column]
+        if best is None or (certificate.gap, -certificate.dual) < (best.gap, -best.dual):
+            self._best[column] = certificate
         if self.indefinite:
             ended = violation <= self.tol or run.epoch >= min(run.max_iter, _INDEFINITE_EPOCHS)
             return (Status.INDEFINITE_KERNEL, certificate) if ended else None
         verdict = self._judge_gap(run, column, certificate, alpha)
         if verdict is None and certificate.margin_interval[1] < self.tol * _radius(run, column):
-            verdict = self._judge_margin(run, column, certificate, self._finish_if_hard(run, column, alpha))
+            verdict = self._judge_margin(run, column, certificate, alpha)
         if verdict is None and run.is_flagged("stalled", place):
             self._finish_below[column] = np.inf  # steps no longer move anything; the finish may
             verdict = self._judge_gap(run, column, certificate, alpha)
             verdict = verdict or (Status.PRECISION_LIMIT, certificate)
-        if verdict is None and run.is_flagged("ended", place):
-            return Status.MAX_ITER, certificate  # the algorithm has no further step to make
-        if verdict is None and self._is_hopeless(run, column, certificate.gap):
+        has_no_step = run.is_flagged("ended", place)
+        if verdict is None and (has_no_step or self._is_hopeless(run, column, certificate.gap)):
             return Status.MAX_ITER, certificate
         if verdict is None and run.epoch >= run.max_iter:
             best = certificate if certificate.alpha.any() else self._best[column] or certificate
@@ -185,10 +168,8 @@ class GapRule(Rule):
 
     def advice(self, run: Run, column: int, status: Status) -> str:
         if status is Status.MAX_ITER and self._needed[column] > run.max_iter > run.epoch:
-            return (
-                f"at the rate of its last epochs it would need {self._needed[column]:.1e} of them: use "
-                "solver='auto', scale X, or set max_iter to go on"
-            )
+            needed = f"at the rate of its last epochs it would need {self._needed[column]:.1e} of them"
+            return f"{needed}: use solver='auto', scale X, or set max_iter to go on"
         return ""
 
     def saved(self, run: Run) -> dict[str, Any]:
@@ -207,10 +188,9 @@ class GapRule(Rule):
 
     def _finish(self, run: Run, column: int, alpha: np.ndarray) -> Certificate | None:
         found = exact_finish(run.problem, column, alpha, run.pause)
-        self._finished[column] = (
-            None if found is None else certify(run.problem, column, found, None, self.regime)
-        )
-        return self._finished[column]
+        known = None if found is None else certify(run.problem, column, found, None, self.regime)
+        self._finished[column] = known
+        return known
 
     def _judge_diverged(self, run: Run, column: int, alpha: np.ndarray) -> Verdict:
         best = self._best[column] or certify(run.problem, column, np.zeros_like(alpha), None, self.regime)
@@ -218,13 +198,13 @@ class GapRule(Rule):
             return Status.INDEFINITE_KERNEL, best
         if self._is_greedy and run.problem.offset >= FAR:  # exact steps diverge by rounding alone
             return Status.PRECISION_LIMIT, best
-        verdict = self._judge_margin(run, column, best, self._finish_if_hard(run, column, best.alpha))
+        verdict = self._judge_margin(run, column, best, best.alpha)
         return verdict if verdict and verdict[0] is Status.NOT_SEPARABLE else (Status.DIVERGED, best)
 
     def _is_hopeless(self, run: Run, column: int, gap: float) -> bool:
         """Whether a gap that goes on falling as it did since half as many epochs needs more than all.
 
-        That is a kind forecast: gaps of the published algorithms fall ever more slowly.
+        A kind forecast: gaps of the published algorithms fall ever more slowly.
         """
         gaps = self._gaps[column]
         gaps.append((run.epoch, gap))
@@ -237,7 +217,7 @@ class GapRule(Rule):
         self._needed[column] = int(min(needed, 1e12))
         return bool(needed > run.max_iter)
 
-    def _judge_digits(self, run: Run, column: int, alpha: np.ndarray) -> Verdict | None:
+    def _judge_digits(self, run: Run, column: int, alpha: np.ndarray) -> Verdict:
         """Now and then while the gap is large: whether float64 kernel values can tell anything at all."""
         is_due = run.epoch >= _LOOK_AT_DIGITS and run.epoch & (run.epoch - 1) == 0
         if not is_due or run.problem.gram.is_single or self.indefinite or run.problem.offset < FAR:
@@ -256,11 +236,10 @@ class GapRule(Rule):
         ended = run.is_flagged("stalled", place) or run.epoch >= run.max_iter
         if ended or not self._is_greedy or np.isinf(run.problem.upper[:, column]).any():
             return None
-        is_single = run.problem.gram.is_single
-        goal = max(self.tol, _SINGLE_GAP) if is_single else self._finish_below[column]
+        goal = max(self.tol, _SINGLE_GAP) if run.problem.gram.is_single else self._finish_below[column]
         return bool(estimated_gap(run.problem, column, *run.iterate(place)) <= goal)
 
-    def _judge_single(self, run: Run, place: int, certificate: Certificate) -> Verdict | None:
+    def _judge_single(self, run: Run, place: int, certificate: Certificate) -> Verdict:
         """A gap reached with float32 kernel values; if they are too coarse for tol, go on with float64."""
         if certificate.gap <= self.tol:
             return Status.CONVERGED, certificate
@@ -273,14 +252,7 @@ class GapRule(Rule):
         run.state.f[:] = run.live_problem.outputs(run.state.alpha)
         return None
 
-    def _keep_best(self, column: int, certificate: Certificate) -> None:
-        best = self._best[column]
-        if best is None or (certificate.gap, -certificate.dual) < (best.gap, -best.dual):
-            self._best[column] = certificate
-
-    def _judge_gap(
-        self, run: Run, column: int, certificate: Certificate, alpha: np.ndarray
-    ) -> Verdict | None:
+    def _judge_gap(self, run: Run, column: int, certificate: Certificate, alpha: np.ndarray) -> Verdict:
         if self._stops_at_tol and certificate.gap <= self.tol:
             return Status.CONVERGED, certificate
         if certificate.gap > self._finish_below[column]:
@@ -294,26 +266,22 @@ class GapRule(Rule):
         if best.gap - best.rounding <= self.tol:  # all that is left is what rounding may hide
             return Status.PRECISION_LIMIT, best
         self._finish_below[column] = max(self.tol, min(certificate.gap / 10.0, _FINISH_FROM))
-        return None if finished is None else self._judge_margin(run, column, finished, finished)
+        return None if finished is None else self._judge_margin(run, column, finished, alpha, finished)
 
     def _judge_margin(
-        self, run: Run, column: int, certificate: Certificate, finished: Certificate | None
-    ) -> Verdict | None:
+        self, run: Run, column: int, certificate: Certificate, alpha: np.ndarray,
+        finished: Certificate | None = None,
+    ) -> Verdict:  # fmt: skip
         """Hard margin: one that must be smaller than tol, and that the finish does not find, is none."""
-        if not self._may_be_inseparable(run, column):
+        if self._separable[column] or not np.isinf(run.problem.upper[:, column]).any():
             return None
+        finished = finished or self._finish(run, column, alpha)
         if finished is None or finished.margin_interval[0] <= 0.0:
             bounds = [c.margin_interval[1] for c in (certificate, finished) if c is not None]
             is_none = min(bounds) < self.tol * _radius(run, column)
             return (Status.NOT_SEPARABLE, certificate) if is_none else None
         self._separable[column] = True
         return (Status.CONVERGED, finished) if finished.gap <= self.tol else None
-
-    def _may_be_inseparable(self, run: Run, column: int) -> bool:
-        return not self._separable[column] and bool(np.isinf(run.problem.upper[:, column]).any())
-
-    def _finish_if_hard(self, run: Run, column: int, alpha: np.ndarray) -> Certificate | None:
-        return self._finish(run, column, alpha) if self._may_be_inseparable(run, column) else None
 
 
 def _rounding(run: Run, column: int, certificate: Certificate) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, fields
 from threading import Event
 from time import monotonic
 from typing import Any
@@ -18,15 +19,7 @@ import numpy as np
 from adatron.problems import DualProblem
 from adatron.solvers import MultiplicativeUpdating, Pause, Solver, take_columns
 from adatron.training.certificate import Certificate, certify
-from adatron.training.records import (
-    DualSolution,
-    EpochRecord,
-    History,
-    Status,
-    as_plain,
-    from_plain,
-    measure,
-)
+from adatron.training.records import HISTORY_FIELDS, DualSolution, EpochRecord, Status
 from adatron.training.rule import Rule
 
 _FLAGS = frozenset({"diverged", "ended", "stalled"})
@@ -34,36 +27,44 @@ _LIMITS = (Status.MAX_ITER, Status.TIME_LIMIT, Status.STOPPED)
 _REFRESH_EVERY = 1_000  # epochs after which f is recomputed, so that rounding cannot pile up
 
 
+@dataclass
+class History:
+    """At most `limit` records, the first half of them of every epoch, then ever sparser.
+
+    Beyond ``limit / 2`` epochs, a record is kept when its epoch is some per cent later than the one
+    kept before; the percentage doubles whenever the records become too many. The newest is always there.
+
+    >>> from adatron.training import History
+    >>> history = History(limit=8)
+    >>> for epoch in range(1, 101):
+    ...     history.add((epoch,))
+    >>> [row[0] for row in history.rows]
+    [1, 2, 3, 4, 9, 21, 48, 100]
+    """
+
+    limit: int = 2_000
+    rows: list[tuple[float, ...]] = field(default_factory=list)
+    growth: float = 0.0  # a record is kept from this many times the epoch of the last one on
+
+    def __post_init__(self) -> None:
+        self.growth = self.growth or 1.0 + 10.0 / self.limit
+
+    def add(self, row: tuple[float, ...]) -> None:
+        """Add the row of the newest epoch, which stands first in it."""
+        if len(self.rows) > self.limit // 2 and self.rows[-1][0] < self.growth * self.rows[-2][0]:
+            self.rows.pop()  # it was there as the newest only
+        if len(self.rows) >= self.limit:
+            half = self.limit // 2
+            self.rows = self.rows[:half] + self.rows[half + 1 :: 2]
+            self.growth = 1.0 + 2.0 * (self.growth - 1.0)
+        self.rows.append(row)
+
+
 class Run:
     """A problem on its way to its solutions: it has a solver, and a rule that says when to stop.
 
-    Parameters
-    ----------
-    problem : DualProblem or CrammerSingerProblem
-    solver : Solver
-    rule : Rule
-    max_iter : int
-        Epochs at most.
-    alpha : array of shape (m, B), optional
-        Warm start.
-    first : int
-        Number of the first column among all problems of the fit.
-
-    Attributes
-    ----------
-    epoch : int
-    state : NamedTuple
-        The solver's, of the columns that are still live.
-    live : array of int
-        These columns.
-    live_problem : DualProblem
-        Their problems.
-    solutions : list of DualSolution or None
-        Of every column that has ended.
-    flags : frozenset of str
-        What the solver's state says of its columns: "diverged", "ended", "stalled".
-    is_watched : bool
-        Whether somebody looks at every epoch; otherwise several may be taken at once.
+    It takes at most `max_iter` epochs, perhaps from the multipliers `alpha`; `first` is the number of its
+    first column among all problems of the fit.
     """
 
     def __init__(
@@ -71,17 +72,17 @@ class Run:
         first: int = 0,
     ) -> None:  # fmt: skip
         self.problem, self.solver, self.rule = problem, solver, rule
-        self.max_iter, self.first, self.began = max_iter, first, monotonic()
-        self.epoch, self.is_watched = 0, True
-        self.live_problem: DualProblem = problem
-        self.live = np.arange(problem.n_columns)
+        self.max_iter, self.first, self.began, self.epoch = max_iter, first, monotonic(), 0
+        self.is_watched = True  # somebody looks at every epoch; otherwise several may be taken at once
+        self.live = np.arange(problem.n_columns)  # columns that have not ended
+        self.live_problem: DualProblem = problem  # their problems
+        self.state: Any = solver.init(problem, alpha)  # the solver's, of these columns
+        self.flags = _FLAGS & frozenset(self.state._fields)  # what it says of them
+        self.solutions: list[DualSolution | None] = [None] * problem.n_columns  # of those that have ended
+        self.last: dict[int, Any] = {}  # and their states
         self.traces = [History() for _ in range(problem.n_columns)]
-        self.solutions: list[DualSolution | None] = [None] * problem.n_columns
-        self.last: dict[int, Any] = {}  # states of columns that have ended
         self.pause: Pause = lambda: None
         self._next_check = 1
-        self.state: Any = solver.init(problem, alpha)
-        self.flags = _FLAGS & frozenset(self.state._fields)
         rule.begin(self)
 
     def advance(self, pause: Pause) -> list[EpochRecord]:
@@ -93,7 +94,7 @@ class Run:
             self.state = self.solver.epoch(self.live_problem, self.state, pause)
             if (self.epoch + 1) % _REFRESH_EVERY == 0:
                 self.state.f[:] = self.live_problem.outputs(self.state.alpha)
-            measures = measure(self.live_problem, self.state)[None]
+            measures = self.live_problem.measure(self.state)[None]
         self.epoch += len(measures)
         records = self._record(measures)
         is_flagged = any(getattr(self.state, name).any() for name in self.flags)
@@ -134,9 +135,7 @@ class Run:
 
     def column_state(self, column: int) -> Any:
         """The state of one column, ended or not."""
-        if column in self.last:
-            return self.last[column]
-        return take_columns(self.state, np.flatnonzero(self.live == column))
+        return self.last.get(column) or take_columns(self.state, np.flatnonzero(self.live == column))
 
     def saved(self) -> dict[str, Any]:
         """All that changes in a run, as nested plain values and arrays.
@@ -153,9 +152,9 @@ class Run:
         return {
             "epoch": self.epoch, "seconds": monotonic() - self.began, "next_check": self._next_check,
             "live": live, "state": state._asdict(), "last": {c: own._asdict() for c, own in ended.items()},
-            "traces": [as_plain(trace) for trace in self.traces],
-            "solutions": [as_plain(own) if c not in live else None for c, own in enumerate(self.solutions)],
-            "rule": {name: as_plain(value) for name, value in self.rule.saved(self).items()},
+            "traces": _as_plain(self.traces),
+            "solutions": [_as_plain(own) if c not in live else None for c, own in enumerate(self.solutions)],
+            "rule": {name: _as_plain(value) for name, value in self.rule.saved(self).items()},
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -169,9 +168,8 @@ class Run:
         self._next_check, self.live = saved["next_check"], saved["live"]
         self.state = kind(**{name: np.asfortranarray(array) for name, array in saved["state"].items()})
         self.last = {column: kind(**own) for column, own in saved["last"].items()}
-        self.traces = [from_plain(trace) for trace in saved["traces"]]
-        self.solutions = [from_plain(solution) for solution in saved["solutions"]]
-        self.rule.restore(self, {name: from_plain(value) for name, value in saved["rule"].items()})
+        self.traces, self.solutions = _from_plain(saved["traces"]), _from_plain(saved["solutions"])
+        self.rule.restore(self, {name: _from_plain(value) for name, value in saved["rule"].items()})
         is_whole = len(self.live) in (0, self.problem.n_columns)
         self.live_problem = self.problem if is_whole else self.problem.columns(self.live)
 
@@ -186,22 +184,16 @@ class Run:
                 # taken together, they took as long as one another
                 epoch, seconds = self.epoch - n + t, now - (n - t) * (now - before) / n
                 trace.add((epoch, seconds, objective, margin, bias, violation))
-            number = self.first + column
-            records.append(
-                EpochRecord(number, self.epoch, now, objective, margin, bias, violation, self._now)
-            )
+            measured = objective, margin, bias, violation
+            records.append(EpochRecord(self.first + column, self.epoch, now, *measured, self._now))
         return records
 
     def _now(self, problem: int) -> tuple[float, int]:
         """Gap and number of support vectors of one problem of the fit, ended or not."""
         column = problem - self.first
-        solution = self.solutions[column]
-        if solution is None:
-            place = int(np.flatnonzero(self.live == column)[0])
-            alpha = self.iterate(place)[0]
-            gap = certify(self.problem, column, alpha, None, self.rule.regime).gap
-        else:
-            gap, alpha = solution.gap, solution.alpha
+        known: Any = self.solutions[column]
+        alpha = self.iterate(int(np.flatnonzero(self.live == column)[0]))[0] if known is None else known.alpha
+        gap = (known or certify(self.problem, column, alpha, None, self.rule.regime)).gap
         return gap, int(np.count_nonzero(alpha.reshape(len(alpha), -1).any(axis=1)))
 
     def _certificate(self, place: int, column: int) -> Certificate:
@@ -234,6 +226,33 @@ class Run:
         self.live = self.live[staying]
         if not len(self.live):
             self.problem.gram.release()
+
+
+def _as_plain(value: Any) -> Any:
+    """Certificates, solutions and histories as dictionaries that say what they are."""
+    if isinstance(value, list):
+        return [_as_plain(item) for item in value]
+    if not isinstance(value, Certificate | DualSolution | History):
+        return value
+    plain = {"": type(value).__name__} | {f.name: getattr(value, f.name) for f in fields(value)}
+    for name in plain.keys() & {"rows", "trace"}:
+        plain[name] = np.array(plain[name], dtype=float).reshape(-1, len(HISTORY_FIELDS))
+    return plain | ({"status": value.status.name} if isinstance(value, DualSolution) else {})
+
+
+def _from_plain(value: Any) -> Any:
+    """The inverse of `_as_plain`."""
+    if isinstance(value, list):
+        return [_from_plain(item) for item in value]
+    if not isinstance(value, dict) or "" not in value:
+        return value
+    content = {name: item for name, item in value.items() if name != ""}
+    for name in content.keys() & {"rows", "trace"}:  # the first entry of a row is the epoch
+        content[name] = [(int(row[0]), *row[1:]) for row in content[name].tolist()]
+    if "status" in content:
+        content["status"] = Status[content["status"]]
+    kinds: dict[str, Any] = {kind.__name__: kind for kind in (Certificate, DualSolution, History)}
+    return kinds[value[""]](**content)
 
 
 class _TimeUp(Exception):

@@ -9,8 +9,7 @@ import numpy as np
 from adatron.gram import FEW_COLUMNS, REGIME, Regime
 from adatron.numerics.compiled import compiled
 from adatron.solvers import Journal, Pause
-from adatron.training.records import measure
-from adatron.training.rule import OwnRule
+from adatron.training.rule import Rule
 
 if TYPE_CHECKING:
     from adatron.training.run import Run
@@ -21,7 +20,7 @@ _AT_ONCE = 2**26  # kernel values of epochs that are taken at once: some 5 ms, s
 _MOST_AT_ONCE = 64  # epochs
 
 
-class StageRule(OwnRule):
+class StageRule(Rule):
     """Keeps each hypothesis of a ρ-SVM *before* its step, with the rate of the step that left it.
 
     On a low-rank kernel ρ̄ tends to 0 and the solver's own rule may never fire: there a column also ends when
@@ -48,7 +47,7 @@ class StageRule(OwnRule):
             # now: a cluster still knows its last product
             weights = signed if problem.gram.has_entries else problem.gram.weights_of(signed)
             run.state = solver.epoch(problem, run.state, pause)
-            parts = signed.T, run.state.rate.copy(), run.state.log_loss.copy(), measure(problem, run.state)
+            parts = signed.T, run.state.rate.copy(), run.state.log_loss.copy(), problem.measure(run.state)
             journal, stages = Journal(*(part[None] for part in parts)), weights.T[None]
         else:
             pause()
