@@ -85,7 +85,10 @@ def refusing(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        what = str(error) if isinstance(error, ValueError) else repr(error)
+        try:
+            what = str(error) if isinstance(error, ValueError) else repr(error)
+        except Exception:  # it may hold an object of the file that cannot be shown
+            what = type(error).__name__
         line = "".join(c if c.isprintable() else " " for c in what[:500])
         raise ValueError(f"{os.fspath(path)!r} cannot be read: {line}") from error
 
