@@ -165,7 +165,7 @@ def _check_support(part: Any, s: int, d: int, p: int) -> None:
     _require(vectors.shape in ((s, d), (0, d), (0, 0)), f"support_vectors_ has shape {vectors.shape}")
     weights, is_precomputed = coefficients.T, False
     if "intercept_" in a:
-        expansion = part._expansion()
+        expansion = part._expansion
         vectors, weights = expansion.vectors, expansion.coefficients
         is_precomputed = isinstance(expansion.kernel, Precomputed)
         _require(part.intercept_.dtype == np.float64, "intercept_ is not float64")
