@@ -8,6 +8,7 @@ from time import monotonic
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
@@ -211,6 +212,14 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                     f"{closest_name(name, names) or '.'} Valid parameters are: {names!r}"
                 )
         return super().set_params(**params)
+
+    def _trial_row(self) -> Any:
+        """A row that `predict` takes; the check of a model file predicts for it."""
+        is_sparse = sparse.issparse(getattr(self, "support_vectors_", None))
+        return (sparse.csr_array if is_sparse else np.zeros)((1, self.n_features_in_))
+
+    def _check_fitted(self) -> None:
+        """Raise a ValueError where fitted attributes contradict one another, as in a forged model file."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

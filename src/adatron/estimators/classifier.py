@@ -27,6 +27,10 @@ class Layout:
     n_classes: int
     strategy: str  # "ovo", "ovr" or "crammer_singer"
 
+    def __post_init__(self) -> None:
+        if self.strategy not in ("ovo", "ovr", "crammer_singer") or self.n_classes < 2:
+            raise ValueError(f"no strategy for {self.n_classes!r} classes has the name {self.strategy!r}")
+
     @property
     def pairs(self) -> list[tuple[int, int]]:
         return list(combinations(range(self.n_classes), 2))
@@ -165,6 +169,18 @@ class ExpansionClassifier(ClassifierMixin, ExpansionMachine):
         if getattr(self, "break_ties", False) and not self._layout.is_binary:
             return self._layout.one_per_class(decisions).argmax(axis=1)
         return self._layout.vote(decisions)
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        classes, layout, k = self.classes_, self._layout, len(self.classes_)
+        is_ordered = classes.dtype.kind == "O" or np.array_equal(np.unique(classes), classes)
+        if not is_ordered or not 2 <= k == len(set(classes.tolist())) == layout.n_classes:
+            raise ValueError("classes_ are not two or more in order")
+        n_problems = len(layout.pairs) if layout.is_pairwise else 1 if layout.is_binary else k
+        if len(self.intercept_) != n_problems or self.dual_coef_.shape[0] != (
+            k - 1 if layout.is_pairwise else n_problems
+        ):
+            raise ValueError(f"intercept_ and dual_coef_ are not those of {n_problems} problems")
 
 
 def classifier_attributes(plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray) -> dict[str, Any]:

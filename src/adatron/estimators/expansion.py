@@ -43,7 +43,12 @@ class Expansion:
                 f"{self.coefficients.shape} for {self.vectors.shape[0]} vectors and {len(self.bias)} biases"
             )
             raise ValueError(f"the coefficients of an expansion have shape {shapes}")
-        if self.precision not in (np.float32, np.float64) or not isinstance(self.kernel, Kernel):
+        is_double = self.coefficients.dtype == np.float64 == self.bias.dtype
+        if (
+            not is_double
+            or self.precision not in (np.float32, np.float64)
+            or not isinstance(self.kernel, Kernel)
+        ):
             raise ValueError(f"an expansion has no kernel {self.kernel!r} in precision {self.precision!r}")
 
     def __call__(self, X: Any) -> np.ndarray:
@@ -118,6 +123,25 @@ class ExpansionMachine(KernelMachine):
         self._check_predict()
         return self._predicted(self._decisions(X))
 
+    def _check_fitted(self) -> None:
+        own, dual_coef, d = self._expansion, dense_coef(self), self.n_features_in_
+        is_given = isinstance(own.kernel, Precomputed)
+        pairs: list[tuple] = [("intercept_", self.intercept_, own.bias)]
+        if not hasattr(self, "kernel_error_"):  # else it has landmarks
+            pairs += [("support_", self.support_, own.vectors)] if is_given else []
+            pairs += [] if is_given else [("support_vectors_", self.support_vectors_, own.vectors)]
+            if own.coefficients.shape[1] == len(dual_coef):  # not so for pairs of classes and a linear kernel
+                pairs += [("dual_coef_", dual_coef, own.coefficients.T)]
+        if own.n_support is not None:
+            pairs += [("n_support_", self.n_support_, own.n_support)]
+        for name, public, private in pairs:
+            equal = public is private or (public.shape == private.shape and not np.sum(public != private))
+            if not equal or np.dtype(public.dtype) != private.dtype:
+                raise ValueError(f"{name} is not what the model predicts with")
+        shapes = {self.support_vectors_.shape[1:], own.vectors.shape[1:]}
+        if (not is_given and (own.vectors.dtype != np.float64 or shapes - {(d,)})) or self.shape_fit_[1] != d:
+            raise ValueError(f"support_vectors_ are not rows of {d} features, or not float64")
+
 
 def expansion_attributes(
     plan: FitPlan, support: np.ndarray, coefficients: np.ndarray, dual_coef: np.ndarray, intercept: np.ndarray
@@ -139,7 +163,7 @@ def expansion_attributes(
     elif layout.is_pairwise and isinstance(kernel, Linear):
         terms = vectors, coefficients[support]
     elif layout.is_pairwise:
-        n_support = np.bincount(data.codes[support], minlength=layout.n_classes)
+        n_support = np.bincount(data.codes[support], minlength=layout.n_classes).astype(np.int32)
     return error | {
         "shape_fit_": data.shape,
         "support_": rows,

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
-from io import BytesIO
 from math import prod
 from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.files.archive import bounded, headers_of, read_archive, read_json, refusing, write_archive
+from adatron.files.archive import headers_of, read_archive, read_json, refusing
+from adatron.files.atomic import atomic_write
 from adatron.files.checks import check_model, estimators_in
-from adatron.files.schema import OWN_TYPES, SKOPS_TRUSTED, Dump, check_node
+from adatron.files.values import OWN_TYPES, built, dumped, skops_io
 from adatron.training import Status
 
 _STATUSES = {status.value: status for status in Status}
@@ -69,16 +68,9 @@ def save_model(
     if not isinstance(estimator, BaseEstimator):
         raise ValueError(f"a {type(estimator).__name__} cannot be stored in a model file, only an estimator")
     check_is_fitted(estimator)
-    dump, dumped, skops_io = Dump(), BytesIO(), _skops_io()
-    try:
-        portable = dump.portable(estimator, type(estimator).__name__)
-        check_model(estimator)
-        skops_io.dump(portable, dumped)
-    except (RecursionError, TypeError) as error:  # of skops, for types that it does not know
-        what = f"a {type(estimator).__name__} cannot be stored: it is nested without end, or {error}"
-        raise ValueError(what) from error
-    text = bounded(json.dumps(dict(about or {}), sort_keys=True).encode())
-    write_archive(path, "model", {**dump.members(dumped), "about.json": text})
+    data = dumped(estimator, "model", dict(about or {}))
+    _checked(data, skops_io().loads)  # what cannot be read again is not written
+    atomic_write(path, [data])
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -115,19 +107,22 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Traceback (most recent call last):
     ValueError: '…/models.py' is not an adatron model, or was cut off: it does not end in a checksum
     """
-    skops_io = _skops_io()
-    data, _ = read_archive(path, "model")
+    loads, (data, _) = skops_io().loads, read_archive(path, "model")
     with refusing(path):
-        read_json(data, "schema.json", check_node)
-        model = skops_io.loads(data, trusted=SKOPS_TRUSTED)
-        for part in estimators_in(model):
-            if type(part) in OWN_TYPES.values():
-                for name, parameter in signature(type(part)).parameters.items():
-                    vars(part).setdefault(name, parameter.default)  # which an older version did not have
-                if "status_" in vars(part):
-                    part.status_ = _STATUSES[part.status_]  # skops gives it back as text
-        check_is_fitted(model)
-        check_model(model)
+        return _checked(data, loads)
+
+
+def _checked(data: bytes, loads: Callable[..., Any]) -> Any:
+    """The model of an archive, if it agrees with itself."""
+    model = built(data, loads)
+    for part in estimators_in(model):
+        if type(part) in OWN_TYPES.values():
+            for name, parameter in signature(type(part)).parameters.items():
+                vars(part).setdefault(name, parameter.default)  # which an older version did not have
+            if "status_" in vars(part):
+                part.status_ = _STATUSES.get(part.status_, part.status_)  # skops gives it back as text
+    check_is_fitted(model)
+    check_model(model)
     return model
 
 
@@ -173,12 +168,3 @@ def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
         ]  # fmt: skip
     written_by = f"adatron {version}"
     return {"format": "skops", "written_by": written_by, "bytes": len(data), "about": about, "arrays": arrays}
-
-
-def _skops_io() -> Any:
-    try:
-        import skops.io
-    except ImportError as error:
-        message = "model files need skops: pip install 'adatron[cli]', or skops itself"
-        raise ImportError(message) from error
-    return skops.io
