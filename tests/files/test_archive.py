@@ -101,7 +101,7 @@ def test_layout_is_the_documented_one(path):
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, b"bytes", 1j, np.array([object()]), lambda: 0])
 def test_values_that_cannot_be_stored_leave_no_file(path, value):
-    with pytest.raises(ValueError, match=r"cannot be (stored|part)|is a function"):
+    with pytest.raises(ValueError, match=r"cannot be (stored|part)"):
         written(path, [value])
     assert os.listdir(path.parent) == []
 

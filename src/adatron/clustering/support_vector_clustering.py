@@ -183,6 +183,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         return attributes if plan.path is None else attributes | {"path_": plan.path}
 
     def _check_fitted(self) -> None:
+        super()._check_fitted()
         alpha, shape = self.dual_coef_, (len(self.support_), self.n_features_in_)
         if alpha.min() < 0.0 or abs(alpha.sum() - 1.0) > 1e-6 or self.support_vectors_.shape != shape:
             raise ValueError("dual_coef_ is no convex combination of the support vectors")

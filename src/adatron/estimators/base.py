@@ -220,6 +220,40 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     def _check_fitted(self) -> None:
         """Raise a ValueError where fitted attributes contradict one another, as in a forged model file."""
+        a, d, k = vars(self), self.n_features_in_, len(getattr(self, "classes_", "1"))
+        s, rows = len(a.get("support_", ())), np.shape(a.get("dual_coef_", [[]]))[0]
+        shapes = {
+            "feature_names_in_": (d,),
+            "feature_scale_": (d,),
+            "class_weight_": (k,),
+            "n_support_": (k,),
+        }
+        shapes |= {"support_": (s,), "dual_coef_": (rows, s)}
+        status, names = a.get("status_", Status.CONVERGED), a.get("feature_names_in_", np.empty(0))
+        converged = status is Status.CONVERGED
+        checks = [(name, np.shape(a[name]) == shapes[name]) for name in a.keys() & shapes]
+        checks += [
+            (name, np.min(a[name]) > 0.0) for name in a.keys() & {"feature_scale_", "gamma_", "sigma_"}
+        ]
+        checks += [
+            ("n_features_in_", type(d) is int and d >= 1),
+            ("feature_names_in_", all(isinstance(name, str) for name in names.tolist())),
+            ("history_", len({len(column) for column in a.get("history_", {}).values()}) <= 1),
+            ("status_", isinstance(status, Status) and a.get("converged_", converged) is converged),
+        ]
+        if s and all(holds for _, holds in checks):
+            counts, bound = a.get("n_support_", np.array([s])), a.get("_bound", np.inf)
+            n_rows, are_places = (
+                len(a.get("labels_", ())) or self.shape_fit_[0],
+                self.support_.dtype.kind == "i",
+            )
+            checks += [
+                ("support_", are_places and self.support_.min() >= 0 and self.support_.max() < n_rows),
+                ("n_support_", counts.dtype.kind == "i" and counts.sum() == s and counts.min() >= 0),
+                ("dual_coef_", abs(self.dual_coef_).max() <= bound * (1.0 + 1e-6)),  # the bound is C
+            ]
+        if wrong := sorted({name for name, holds in checks if not holds}):
+            raise ValueError(f"{', '.join(wrong)} cannot be, beside the other attributes")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

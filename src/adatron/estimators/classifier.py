@@ -177,10 +177,11 @@ class ExpansionClassifier(ClassifierMixin, ExpansionMachine):
         if not is_ordered or not 2 <= k == len(set(classes.tolist())) == layout.n_classes:
             raise ValueError("classes_ are not two or more in order")
         n_problems = len(layout.pairs) if layout.is_pairwise else 1 if layout.is_binary else k
-        if len(self.intercept_) != n_problems or self.dual_coef_.shape[0] != (
-            k - 1 if layout.is_pairwise else n_problems
-        ):
+        n_biases, n_rows = len(self.intercept_), k - 1 if layout.is_pairwise else n_problems
+        if (n_biases, self.dual_coef_.shape[0]) != (n_problems, n_rows):
             raise ValueError(f"intercept_ and dual_coef_ are not those of {n_problems} problems")
+        if getattr(self, "decision_function_shape", "ovr") not in ("ovr", "ovo"):
+            raise ValueError("decision_function_shape is neither 'ovr' nor 'ovo'")
 
 
 def classifier_attributes(plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray) -> dict[str, Any]:

@@ -83,8 +83,7 @@ def dense_coef(model: Any) -> np.ndarray:
 
 
 class ExpansionMachine(KernelMachine):
-    """Base of the estimators that predict by an `Expansion`: on landmarks of a low-rank kernel, else on
-    support vectors."""
+    """Base of the estimators that predict by an `Expansion` of landmarks, or of support vectors."""
 
     _expansion: Expansion
 
@@ -124,19 +123,20 @@ class ExpansionMachine(KernelMachine):
         return self._predicted(self._decisions(X))
 
     def _check_fitted(self) -> None:
+        super()._check_fitted()
         own, dual_coef, d = self._expansion, dense_coef(self), self.n_features_in_
         is_given = isinstance(own.kernel, Precomputed)
         pairs: list[tuple] = [("intercept_", self.intercept_, own.bias)]
         if not hasattr(self, "kernel_error_"):  # else it has landmarks
-            pairs += [("support_", self.support_, own.vectors)] if is_given else []
-            pairs += [] if is_given else [("support_vectors_", self.support_vectors_, own.vectors)]
+            name = "support_" if is_given else "support_vectors_"
+            pairs += [(name, getattr(self, name), own.vectors)]
             if own.coefficients.shape[1] == len(dual_coef):  # not so for pairs of classes and a linear kernel
                 pairs += [("dual_coef_", dual_coef, own.coefficients.T)]
         if own.n_support is not None:
             pairs += [("n_support_", self.n_support_, own.n_support)]
         for name, public, private in pairs:
-            equal = public is private or (public.shape == private.shape and not np.sum(public != private))
-            if not equal or np.dtype(public.dtype) != private.dtype:
+            is_same = (public.shape, public.dtype) == (private.shape, private.dtype)
+            if not is_same or (public != private).sum():
                 raise ValueError(f"{name} is not what the model predicts with")
         shapes = {self.support_vectors_.shape[1:], own.vectors.shape[1:]}
         if (not is_given and (own.vectors.dtype != np.float64 or shapes - {(d,)})) or self.shape_fit_[1] != d:

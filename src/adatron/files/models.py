@@ -27,7 +27,8 @@ def save_model(
 
     The file holds parameters and fitted attributes, among them training rows (the support vectors), class
     labels and names of features. It holds no code, path, user or host name and no date. Callbacks, metadata
-    requests and random generators are left out.
+    requests and random generators are left out. A ValueError says what a file cannot hold, such as a kernel
+    function; an OSError, that it cannot be written, or that `path` is a link, a directory or a pipe.
 
     Parameters
     ----------
@@ -38,17 +39,9 @@ def save_model(
     about : dict, optional
         What else is to be known of the model, in values that JSON has; `describe_file` gives it back.
 
-    Raises
-    ------
-    ValueError
-        The estimator is not fitted, or holds something that a file cannot, such as a kernel function.
-    OSError
-        The file cannot be written, or `path` is a symbolic link, a directory, a pipe or a device.
-
     See Also
     --------
     load_model : reads the file.
-    describe_file : tells what is in it.
     to_libsvm, to_onnx : write models for other programs.
 
     Examples
@@ -59,9 +52,8 @@ def save_model(
     >>> X_train, X_test, y_train, y_test = load_sonar(split="half")
     >>> model = SVC(C=10.0).fit(X_train, y_train)
     >>> with tempfile.TemporaryDirectory() as directory:
-    ...     path = os.path.join(directory, "sonar.skops")
-    ...     io.save_model(model, path)
-    ...     again = io.load_model(path)
+    ...     io.save_model(model, os.path.join(directory, "sonar.skops"))
+    ...     again = io.load_model(os.path.join(directory, "sonar.skops"))
     >>> bool((again.decision_function(X_test) == model.decision_function(X_test)).all())
     True
     """
@@ -78,7 +70,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
     Nothing in the file is executed; what it may name are adatron's own classes and transformers of
     scikit-learn. The estimator predicts what the saved one did, bit for bit with the same libraries on the
-    same machine.
+    same machine. A ValueError says that the file is not a model file, damaged, inconsistent, or of a later
+    version; an OSError, that it cannot be read.
 
     Parameters
     ----------
@@ -87,13 +80,6 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-
-    Raises
-    ------
-    ValueError
-        The file is not a model file, damaged, inconsistent, or of a later version.
-    OSError
-        It cannot be read.
 
     See Also
     --------
@@ -141,7 +127,6 @@ def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     See Also
     --------
-    save_model : writes the file.
     load_model : builds the model.
 
     Examples
@@ -150,21 +135,18 @@ def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> from adatron import ParzenClassifier, io
     >>> model = ParzenClassifier().fit([[0.0], [1.0]], ["a", "b"])
     >>> with tempfile.TemporaryDirectory() as directory:
-    ...     path = os.path.join(directory, "small.skops")
-    ...     io.save_model(model, path, about={"columns": ["size"]})
-    ...     told = io.describe_file(path)
+    ...     io.save_model(model, os.path.join(directory, "small.skops"), about={"columns": ["size"]})
+    ...     told = io.describe_file(os.path.join(directory, "small.skops"))
     >>> told["about"], told["arrays"][0]["name"]
     ({'columns': ['size']}, 'ParzenClassifier_support_')
     """
     data, version = read_archive(path, "model")
     with refusing(path):
-        about = dict(read_json(data, "about.json"))
-        arrays = [
-            {
-                "name": name.removesuffix(".npy"), "dtype": str(dtype), "shape": list(shape),
-                "bytes": dtype.itemsize * prod(shape),
-            }
-            for name, (dtype, shape) in headers_of(data).items()
-        ]  # fmt: skip
-    written_by = f"adatron {version}"
-    return {"format": "skops", "written_by": written_by, "bytes": len(data), "about": about, "arrays": arrays}
+        found, about = headers_of(data), dict(read_json(data, "about.json"))
+    arrays = [
+        {"name": name.removesuffix(".npy"), "dtype": str(dtype), "shape": list(shape)}
+        | {"bytes": dtype.itemsize * prod(shape)}
+        for name, (dtype, shape) in found.items()
+    ]
+    known = {"format": "skops", "written_by": f"adatron {version}", "bytes": len(data)}
+    return known | {"about": about, "arrays": arrays}

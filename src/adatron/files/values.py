@@ -45,10 +45,8 @@ _CSR = "scipy.sparse._csr.csr_array"
 SKOPS_TRUSTED: list[str] = sorted({*OWN_TYPES, *_STORED_AS, "numpy.dtype", _CSR})
 """For ``skops.io.load(path, trusted=adatron.io.SKOPS_TRUSTED)``: adatron's estimators, kernels and parts."""
 
-_SKLEARN = tuple(
-    f"sklearn.{name}."
-    for name in ("pipeline", "compose", "preprocessing", "impute", "decomposition", "feature_selection")
-)
+_PARTS = ("pipeline", "compose", "preprocessing", "impute", "decomposition", "feature_selection")
+_SKLEARN = tuple(f"sklearn.{name}." for name in _PARTS)
 _NUMBERS = {f"numpy.{np.dtype(code).type.__name__}" for code in "?bhilqBHILQefdU"}
 _TYPES = {  # that each kind of node may have, besides objects
     "JsonNode": {"builtins.str"}, "ListNode": {"builtins.list"}, "TupleNode": {"builtins.tuple"},
@@ -58,6 +56,11 @@ _TYPES = {  # that each kind of node may have, besides objects
 }  # fmt: skip
 _ENDINGS = {"NdArrayNode": ".npy", "SparseMatrixNode": ".npz"}
 _NESTED = re.compile(r'(?!")(\{|.+[\[{])', re.DOTALL)  # JSON other than text, a number or a list of numbers
+_WAY_OUT = "set it to its default, or pickle the model"
+_WAYS_OUT = {
+    "FunctionNode": "it is a function, and a file holds no code; use a kernel of adatron.kernels (sums, "
+    "products and powers of them, too) or kernel='precomputed', or pickle the model"
+}
 _LONG = 16  # numbers, from which a list becomes one node
 _OF_A_RUN = ("_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx", "_metadata_request")
 
@@ -72,21 +75,20 @@ def read_value(path: str | os.PathLike[str], kind: str) -> Any:
 def built(data: bytes, loads: Callable[..., Any]) -> Any:
     """The value of an archive, built by ``skops.io.loads`` once all that it names is known to be harmless."""
     headers_of(data)
-    read_json(data, "schema.json", check_node)
+    read_json(data, "schema.json", _check_node)
     return loads(data, trusted=SKOPS_TRUSTED)
 
 
-def check_node(node: dict[str, Any]) -> dict[str, Any]:
-    """Refuse an object of a schema that may not be built; a hook of `read_json`."""
+def _check_node(node: dict[str, Any]) -> dict[str, Any]:
+    """Refuse an object of a schema that may not be built."""
     if "__loader__" not in node:
         return node
     loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
-    known = OWN_TYPES if loader == "ObjectNode" else _TYPES.get(loader, ())
+    known, ending = OWN_TYPES if loader == "ObjectNode" else _TYPES.get(loader, ()), _ENDINGS.get(loader)
     if name not in known and not (loader == "ObjectNode" and name.startswith(_SKLEARN)):
         raise ValueError(f"a {node['__class__']} cannot be part of a model file ({loader} {name})"[:200])
     if loader == "JsonNode" and _NESTED.match(node["content"]):
         raise ValueError("JSON within JSON is too deep")
-    ending = _ENDINGS.get(loader)
     if "file" in node and (ending is None or "content" in node or not node["file"].endswith(ending)):
         raise ValueError(f"{node['file'][:50]!r} is not such an array")
     if "__id__" in node and "file" not in node:  # only arrays are shared; else a few nodes could become many
@@ -102,7 +104,8 @@ def dumped(value: Any, kind: str, about: Any = None) -> bytes:
         archive = ZipFile(BytesIO(skops_io().dumps(_portable(value, lists))))
     except (RecursionError, TypeError) as error:  # of skops, for types that it does not know
         raise ValueError(f"a {name} cannot be stored: it is nested without end, or {error}") from error
-    files: dict[str, str] = {}  # names of members by those of skops, which are addresses in memory
+    members: dict[str, bytes] = {}
+    names: dict[str, str] = {}  # of members, by those of skops, which are addresses in memory
 
     def stored(node: Any, where: str) -> Any:
         """A part of the schema as files have it, and where it stands in the value."""
@@ -113,23 +116,21 @@ def dumped(value: Any, kind: str, about: Any = None) -> bytes:
         if "__loader__" not in node:
             return {key: stored(item, f"{where}_{key}") for key, item in node.items()}
         node = {key: stored(item, where) for key, item in node.items() if key != "__id__"}
-        own = _STORED_AS.get(f"{node['__module__']}.{node['__class__']}", "")
+        own, file = _STORED_AS.get(f"{node['__module__']}.{node['__class__']}", ""), node.get("file")
         node["__module__"] = own.rpartition(".")[0] or node["__module__"]
         try:
-            check_node(node)
+            _check_node(node)
         except ValueError as error:
-            raise _unstorable(node, where, error) from error
+            raise ValueError(f"{where}: {error}; {_WAYS_OUT.get(node['__loader__'], _WAY_OUT)}") from error
         if node["__loader__"] == "JsonNode":
             node["content"] = lists.get(node["content"], node["content"])
-        if "file" in node:
+        if file is not None and file not in names:
             stem, ending = re.sub(r"\W+", "_", where, flags=re.ASCII)[-60:], _ENDINGS[node["__loader__"]]
-            number = "" if stem + ending not in files.values() else len(files)
-            node["file"] = files.setdefault(node["file"], f"{stem}{number}{ending}")
-            node["__id__"] = 1 + list(files.values()).index(node["file"])
-        return node
+            names[file] = f"{stem}{len(names) if stem + ending in members else ''}{ending}"
+            members[names[file]] = _unpacked(archive.read(file), ending)
+        return node if file is None else node | {"file": names[file], "__id__": names[file]}
 
     schema = stored(json.loads(archive.read("schema.json")), name)
-    members = {own: _unpacked(archive.read(file), own) for file, own in files.items()}
     members["schema.json"] = json.dumps(schema, separators=(",", ":")).encode()
     members |= {} if about is None else {"about.json": json.dumps(about, sort_keys=True).encode()}
     return sealed(kind, members)
@@ -159,22 +160,12 @@ def _portable(value: Any, lists: dict[str, str]) -> Any:
     return value
 
 
-def _unpacked(content: bytes, name: str) -> bytes:
+def _unpacked(content: bytes, ending: str) -> bytes:
     """Sparse matrices without compression."""
-    if not name.endswith(".npz"):
-        return content
     buffer = BytesIO()
-    sparse.save_npz(buffer, sparse.load_npz(BytesIO(content)), compressed=False)
-    return buffer.getvalue()
-
-
-def _unstorable(node: dict[str, Any], where: str, error: ValueError) -> ValueError:
-    if node["__loader__"].startswith(("Function", "Partial", "Method", "Operator")):
-        return ValueError(
-            f"{where} is a function, and a model file holds no code; use a kernel of adatron.kernels (their "
-            "sums, products and powers, too) or kernel='precomputed', or pickle the model"
-        )
-    return ValueError(f"{where}: {error}; set it to its default, or pickle the model")
+    if ending == ".npz":
+        sparse.save_npz(buffer, sparse.load_npz(BytesIO(content)), compressed=False)
+    return buffer.getvalue() or content
 
 
 def skops_io() -> Any:
