@@ -329,3 +329,10 @@ def test_F8_directories_and_pipes_are_not_read(tmp_path):
         os.mkfifo(tmp_path / "pipe")
         with pytest.raises(OSError, match="not a regular file"):
             read_tree(tmp_path / "pipe", "test")
+
+
+@pytest.mark.fault("F10")
+def test_arrays_of_machines_with_the_other_byte_order(path):
+    values = header(">f8", (2,)) + np.array([1.5, -2.0], dtype=">f8").tobytes()
+    path.write_bytes(forged({"tree.json": b'{"array":"a0"}', "a0.npy": values}))
+    assert read_tree(path, "test").tolist() == [1.5, -2.0]
