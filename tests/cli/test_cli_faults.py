@@ -25,7 +25,7 @@ def one_line_error(result):
 @pytest.mark.parametrize(
     ("args", "text"),
     [
-        (["--sigme", "1"], "'--sigma'?"),
+        (["--sigme", "1"], "--sigma"),
         (["-C", "0"], "'0' is not a number > 0, or inf"),
         (["-C", "nan"], "'nan' is not"),
         (["--tol", "inf"], "'inf' is not a finite number > 0"),

@@ -148,6 +148,7 @@ def test_L11_poor_locale(tmp_path):
     assert (tmp_path / "σ.html").exists()
 
 
+@needs_callbacks
 def test_L11_lines_instead_of_a_bar(run, monkeypatch):
     """Where the error stream is no terminal, a line every five seconds; JSON stays JSON."""
     monkeypatch.setattr("adatron.cli.progress.perf_counter", lambda: 50.0 * time.perf_counter())

@@ -23,7 +23,16 @@ if not (HAS_CALLBACKS or TYPE_CHECKING):
         """The part of scikit-learn's mixin that fits without callbacks need."""
 
         def set_callbacks(self, *callbacks: Any) -> Self:
-            """Raise an error if there are any: they need scikit-learn 1.9."""
+            """Raise an error unless there are none.
+
+            Parameters
+            ----------
+            *callbacks : callbacks of scikit-learn >= 1.9
+
+            Returns
+            -------
+            Self
+            """
             if callbacks:
                 raise ImportError(f"callbacks need scikit-learn >= 1.9, and this is {sklearn.__version__}")
             return self
