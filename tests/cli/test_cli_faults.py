@@ -9,6 +9,7 @@ import pytest
 
 from adatron.cli import main
 from tests.cli.tables import checkerboard, write_csv
+from tests.silent_callback import needs_callbacks
 
 BUNDLED = ["sonar", "breast_cancer_wisconsin", "ionosphere", "pima"]
 
@@ -24,7 +25,7 @@ def one_line_error(result):
 @pytest.mark.parametrize(
     ("args", "text"),
     [
-        (["--sigme", "1"], "'--sigma'?"),
+        (["--sigme", "1"], "--sigma"),
         (["-C", "0"], "'0' is not a number > 0, or inf"),
         (["-C", "nan"], "'nan' is not"),
         (["--tol", "inf"], "'inf' is not a finite number > 0"),
@@ -82,6 +83,7 @@ def test_L2_unreadable_file(run):
     assert "table.csv: cannot be read: Permission denied" in one_line_error(run("fit", path))
 
 
+@needs_callbacks
 def test_L2_no_model_file(run):
     Path("text.skops").write_text("not a model")
     assert "text.skops" in one_line_error(run("inspect", "text.skops"))

@@ -9,6 +9,7 @@ import pytest
 
 from adatron.io import load_model
 from tests.cli.tables import checkerboard, letters
+from tests.silent_callback import needs_callbacks
 
 TRAINED = ["--model", "svc", "--solver", "adatron", "-C", "5", "--no-report"]
 
@@ -71,6 +72,7 @@ def test_R4_a_file_that_may_not_grow(start, tmp_path):
     assert not list(tmp_path.glob(".adatron-*"))
 
 
+@needs_callbacks
 def test_R5_disk_full_when_a_checkpoint_is_saved(run, monkeypatch):
     run("fit", "pima", *TRAINED, "--checkpoint", "c")
     before = Path("c").read_bytes()
@@ -121,6 +123,7 @@ def test_R6_a_link_is_not_followed(run, tmp_path):
     assert (tmp_path / "real").read_text() == "precious"
 
 
+@needs_callbacks
 @pytest.mark.parametrize(
     ("data", "options", "difference"),
     [
@@ -148,6 +151,7 @@ def test_R9_resume_with_something_else(run, tmp_path, data, options, difference)
     assert "leave out --resume" in line
 
 
+@needs_callbacks
 def test_R9_a_damaged_checkpoint(run, tmp_path):
     run("fit", "pima", *TRAINED, "--checkpoint", "c")
     content = bytearray(Path("c").read_bytes())
@@ -158,6 +162,7 @@ def test_R9_a_damaged_checkpoint(run, tmp_path):
     assert "damaged" in line
 
 
+@needs_callbacks
 def test_resume_without_a_checkpoint_begins_and_with_a_finished_one_ends(run):
     first = run("fit", "pima", *TRAINED, "--checkpoint", "c", "--resume", "--json")
     again = run("fit", "pima", *TRAINED, "--checkpoint", "c", "--resume", "--json")
@@ -167,6 +172,7 @@ def test_resume_without_a_checkpoint_begins_and_with_a_finished_one_ends(run):
         assert told[0][key] == told[1][key]
 
 
+@needs_callbacks
 def test_a_checkpoint_that_will_be_replaced_is_told_of(run):
     run("fit", "pima", *TRAINED, "--checkpoint", "c")
     result = run("fit", "pima", *TRAINED, "--checkpoint", "c")

@@ -12,6 +12,7 @@ from adatron.files.values import read_value
 from adatron.io import load_model
 from tests.cli.processes import ENDLESS, Command
 from tests.cli.tables import checkerboard
+from tests.silent_callback import needs_callbacks
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="CPU time is read from /proc")
 
@@ -80,6 +81,7 @@ def killed(start, directory, n_kills, draw, undisturbed):
     return epochs
 
 
+@needs_callbacks
 @pytest.mark.parametrize("n_kills", [5, pytest.param(60, marks=pytest.mark.slow)])
 def test_R7_killed_again_and_again(start, tmp_path, undisturbed, n_kills):
     epochs = killed(start, tmp_path, n_kills, random.Random(n_kills), undisturbed)
@@ -112,6 +114,7 @@ def test_R8_killed_while_it_saves(start, tmp_path, n_kills):
     assert contents["old"] in seen
 
 
+@needs_callbacks
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_R10_R11_a_signal_keeps_model_and_checkpoint(start, tmp_path, undisturbed, number, code):
     command = start(*HARD_MARGIN, "--checkpoint", "fit.checkpoint", "--every", "0")

@@ -14,6 +14,7 @@ import pytest
 from tests.cli.processes import ENDLESS, environment_with
 from tests.cli.tables import checkerboard, letters, surface
 from tests.cli.terminals import Terminal
+from tests.silent_callback import needs_callbacks
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs pseudo terminals, /proc")
 
@@ -25,6 +26,7 @@ def terminal(request):
     opened.close()
 
 
+@needs_callbacks
 def test_a_bar_while_it_trains_and_a_table_at_the_end(start, terminal):
     command = start(
         *ENDLESS, "--time-limit", "0.5", environment={"TERM": "xterm-256color"}, **terminal.streams
@@ -37,6 +39,7 @@ def test_a_bar_while_it_trains_and_a_table_at_the_end(start, terminal):
     assert "\x1b[?25l" not in terminal.shown()  # a kill could not bring the cursor back
 
 
+@needs_callbacks
 def test_L4_ctrl_c_at_the_terminal(start, terminal, tmp_path):
     command = start(*ENDLESS, "--checkpoint", "c", **terminal.streams)
     assert command.until(lambda: "epochs" in terminal.text())
@@ -61,6 +64,7 @@ def test_L4_L5_a_signal_before_there_is_a_model(start, tmp_path, number, code):
     assert not (tmp_path / "model.skops").exists()
 
 
+@needs_callbacks
 @pytest.mark.parametrize("make", [checkerboard, surface], ids=["AutoSVC", "AutoSVR"])
 def test_L4_ctrl_c_during_the_search(run, monkeypatch, tmp_path, make):
     calls = []
@@ -71,7 +75,7 @@ def test_L4_ctrl_c_during_the_search(run, monkeypatch, tmp_path, make):
             raise KeyboardInterrupt
         return False
 
-    monkeypatch.setattr("adatron.estimators.base.FitTasks.round_ended", press_ctrl_c)
+    monkeypatch.setattr("adatron.estimators.callback_bridge.FitTasks.round_ended", press_ctrl_c)
     result = run("fit", make(tmp_path / "table.csv"), "--checkpoint", "c")
     assert result.exit_code == 130
     assert "Traceback" not in result.stderr
@@ -144,6 +148,7 @@ def test_L11_poor_locale(tmp_path):
     assert (tmp_path / "σ.html").exists()
 
 
+@needs_callbacks
 def test_L11_lines_instead_of_a_bar(run, monkeypatch):
     """Where the error stream is no terminal, a line every five seconds; JSON stays JSON."""
     monkeypatch.setattr("adatron.cli.progress.perf_counter", lambda: 50.0 * time.perf_counter())

@@ -19,7 +19,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.callback import ProgressBar
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
@@ -140,6 +139,7 @@ def test_arrays_of_a_loaded_model_can_be_written_to(path):
 
 
 def test_what_belongs_to_a_run_is_left_out(path):
+    ProgressBar = pytest.importorskip("sklearn.callback", reason="scikit-learn >= 1.9").ProgressBar
     model = SVC(random_state=np.random.RandomState(0)).set_callbacks(ProgressBar())
     model.fit(X, WORDS)
     loaded = again(model, path)

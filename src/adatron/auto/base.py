@@ -7,9 +7,9 @@ from time import monotonic
 from typing import Any, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
-from adatron.estimators.base import FitTasks, KernelMachine, forget_fit, unfitted_on_error
+from adatron.estimators.base import KernelMachine, forget_fit, unfitted_on_error
+from adatron.estimators.callback_bridge import FitTasks, with_callbacks
 from adatron.estimators.parameters import as_random_state, check_integer, check_number, count_threads
 
 OUT_OF_TIME = "the search had ended"

@@ -88,10 +88,13 @@ def _check_size(n: int, n_test: int, size: float) -> None:
 
 def train(model: Any, parts: Parts, callbacks: Sequence[Any], signals: Signals) -> Outcome:
     """Fit; Ctrl-C and SIGTERM keep the best model so far, if there is one yet."""
+    from adatron.estimators.callback_bridge import HAS_CALLBACKS
+
     began, own, was_interrupted = perf_counter(), model[-1], False
     with progress_bar() as bar:
         progress = FitProgress(bar, type(own).__name__, getattr(own, "time_limit", None), signals)
-        own.set_callbacks(progress, *callbacks)
+        if HAS_CALLBACKS or callbacks:  # without them there is no progress to show
+            own.set_callbacks(progress, *callbacks)
         try:
             model.fit(parts.X_train, parts.y_train)
         except KeyboardInterrupt as error:

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClusterMixin, clone
-from sklearn.callback import with_callbacks
 
 from adatron.clustering.cluster_path import ClusterPath, DistinctRows, Settings, cluster_labels, cluster_path
 from adatron.estimators.base import FitPlan, KernelMachine, summary_attributes
+from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.parameters import check_common_parameters, check_integer, check_max_iter, check_number
 from adatron.estimators.training_set import TrainingSet, weighted_set
 from adatron.gram import choose_gram

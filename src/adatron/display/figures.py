@@ -66,7 +66,7 @@ def _empty_figure(n_panels: int) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("the figures need matplotlib: pip install adatron[plot]") from error
+        raise ImportError("figures need matplotlib: pip install matplotlib") from error
     columns = min(n_panels, 3)
     size = ({1: 5.6, 2: 8.4, 3: 10.2}[columns], 3.2 * -(-n_panels // columns))
     return Figure(figsize=size, layout="constrained")

@@ -32,7 +32,7 @@ def import_pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("adatron.display needs matplotlib: pip install adatron[plot]") from error
+        raise ImportError("adatron.display needs matplotlib: pip install matplotlib") from error
     return plt
 
 

@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
-from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan
+from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.machine import SupportVectorMachine
 from adatron.estimators.parameters import check_number

@@ -218,7 +218,7 @@ def running_cluster() -> Cluster:
     try:
         from distributed import get_client
     except ImportError as error:
-        message = f"Dask collections need the extra 'dask': pip install 'adatron[dask]' ({error})"
+        message = f"Dask collections need dask: pip install 'dask[array,dataframe,distributed]' ({error})"
         raise ImportError(message) from error
     try:
         return Cluster(get_client())
