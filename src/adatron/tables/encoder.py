@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from adatron.exceptions import AdatronWarning
 from adatron.tables import encodings
-from adatron.tables.columns import Table, converted
+from adatron.tables.columns import converted
 from adatron.tables.kinds import DROPPED, KINDS, MANY_LEVELS, Decision, decide
+from adatron.tables.reading import Table
 from adatron.tables.summary import ColumnTable, distinct, summary_of
 from adatron.tables.targets import Target
 

@@ -20,7 +20,7 @@ FEW_MISSING = 5  # rows from which on a missing value has its own column
 FEW_IN_LEVEL = 5  # rows below which a level joins the others that are rare
 MOST_LEVELS = 40  # with a column each
 MOST_WORDS = 2_000
-ONE_HOT = 0.5  # two levels differ in two columns by this much: half the city-block distance of −1 and 1
+ONE_HOT = 0.5**0.5  # two levels differ in two columns by this: half the Euclidean distance of −1 and 1
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Which kind of column it is: decided once, when an encoder is fitted, from the distinct values.
 
 >>> import numpy as np
->>> from adatron.tables.columns import Table
+>>> from adatron.tables.reading import Table
 >>> from adatron.tables.kinds import decide
 >>> table = Table(np.array([["$1,200", "yes"], ["$950", "no"], ["$2,000", "yes"]], dtype=object))
 >>> [decide(table.column(j)).kind for j in range(2)]
