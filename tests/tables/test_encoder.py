@@ -190,7 +190,7 @@ def test_columns_of_equal_names_are_matched_in_their_order(kind):
     frame = pd.DataFrame(cells, columns=["a", "b", "a"])
     table = frame if kind is pd.DataFrame else pa.table([*map(pa.array, cells.T)], names=["a", "b", "a"])
     encoder = TableEncoder().fit(table)
-    assert [column.name for column in encoder.columns_] == ["a", "b", "a.1"]
+    assert [column.name for column in encoder.columns_] == ["a", "b", "a_2"]
     np.testing.assert_array_equal(encoder.transform(table), TableEncoder().fit(cells).transform(cells))
 
 
@@ -398,3 +398,26 @@ def test_names_that_are_no_strings_are_matched_by_position(names):
     encoder = TableEncoder().fit(table)
     assert "feature_names_in_" not in vars(encoder)
     np.testing.assert_array_equal(encoder.transform(table.to_numpy()), encoder.transform(table))
+
+
+def test_names_that_look_like_numbered_ones_are_kept_apart():
+    table = pd.DataFrame(np.column_stack([ROWS, ROWS % 7, ROWS % 5]), columns=["a", "a", "a_2"])
+    encoder = TableEncoder().fit(table)
+    assert encoder.get_feature_names_out().tolist() == ["a", "a_2", "a_2_2"]
+    np.testing.assert_array_equal(encoder.transform(table), TableEncoder().fit_transform(table.to_numpy()))
+
+
+def test_words_for_missing_values_mean_the_same_at_prediction():
+    encoder = TableEncoder().fit(pd.DataFrame({"a": [("a", "b", "c", "?")[i % 4] for i in ROWS]}))
+    assert encoder.columns_["a"].n_missing == N // 4
+    rows = encoder.transform(pd.DataFrame({"a": ["?", None, "n/a", "d"]}))
+    assert (rows[:3] == rows[0]).all()
+    assert not (rows[3] == rows[0]).all()
+
+
+def test_equal_objects_of_several_types_are_one_level():
+    cells = [(1, "one", 2.5)[i % 3] for i in ROWS]
+    encoder = TableEncoder().fit(pd.DataFrame({"a": pd.Series(cells, dtype=object)}))
+    rows = encoder.transform(pd.DataFrame({"a": pd.Series([True, 1, 1.0, "1", "one"], dtype=object)}))
+    assert (rows[:4] == rows[0]).all()
+    assert not (rows[4] == rows[0]).all()

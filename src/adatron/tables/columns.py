@@ -6,12 +6,13 @@ equal cells are equal from here on.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from adatron.tables.parsing import MISSING_NUMBER, parse_dates, parse_durations, parse_numbers
+from adatron.tables.parsing import MISSING_NUMBER, MISSING_TEXT, parse_dates, parse_durations, parse_numbers
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,10 @@ def converted(column: Column, reading: Reading) -> Column:
     A column that was no text at the fit, and of which nothing can be read now, is an error.
     """
     form = reading.form
+    if form == "label":
+        return _as_labels(column)
     if column.form == form or {column.form, form} <= {"number", "boolean", "duration"}:
         return replace(column, form=form)
-    if form == "label":
-        values, codes = np.unique(column.values, return_inverse=True)
-        texts = [text_of(v.item()) if column.form != "date" else str(v) for v in values]
-        return as_labels(column, texts, np.where(column.missing, -1, codes))
     if column.missing.all():  # of whatever form
         column = replace(column, form="label", values=np.full(len(column.values), -1), levels=[])
     if column.form != "label":
@@ -79,20 +78,37 @@ def with_values(column: Column, form: str, parsed: np.ndarray) -> Column:
     return replace(column, form=form, values=np.concatenate([parsed, missing])[column.values], levels=[])
 
 
-def as_labels(column: Column, texts: list[str], codes: np.ndarray) -> Column:
-    """A column of labels from texts that may be unsorted or not occur."""
-    used = np.unique(codes[codes >= 0])
-    order = sorted(used.tolist(), key=texts.__getitem__)
-    place = np.full(len(texts) + 1, -1, dtype=np.intp)
-    place[order] = np.arange(len(order))
-    levels = [texts[i] for i in order]
-    return replace(column, form="label", values=place[codes], levels=levels)
+def _as_labels(column: Column) -> Column:
+    """The column as labels; those that stand for a missing value are missing."""
+    texts, codes = column.levels, column.values
+    if column.form != "label":
+        values, codes = np.unique(column.values, return_inverse=True)
+        texts = [str(value) if column.form == "date" else text_of(value.item()) for value in values]
+        codes = np.where(column.missing, -1, codes)
+    elif MISSING_TEXT.isdisjoint(texts):
+        return column
+    levels = sorted(set(texts) - MISSING_TEXT)
+    place = {text: i for i, text in enumerate(levels)}
+    places = np.array([*(place.get(text, -1) for text in texts), -1])
+    return replace(column, form="label", values=places[codes], levels=levels)
 
 
 def text_of(cell: Any) -> str:
     """The level that a cell belongs to."""
     if isinstance(cell, bytes):
         cell = cell.decode(errors="replace")
-    if isinstance(cell, float) and cell.is_integer():
-        cell = int(cell)  # 3 and 3.0 are one level
+    if isinstance(cell, bool | np.bool_) or (isinstance(cell, float) and cell.is_integer()):
+        cell = int(cell)  # 1, 1.0 and True are equal, so they are one level
     return str(cell).strip()
+
+
+def distinct(names: Iterable[Any]) -> list[str]:
+    """Names as text, with a number at the end of those that came before: a, b, a_2."""
+    seen: dict[str, None] = {}  # keeps their order
+    for name in map(str, names):
+        candidate, n = name, 1
+        while candidate in seen:
+            n += 1
+            candidate = f"{name}_{n}"
+        seen[candidate] = None
+    return list(seen)

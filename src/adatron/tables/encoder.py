@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from adatron.exceptions import AdatronWarning
 from adatron.tables import encodings
-from adatron.tables.columns import converted
+from adatron.tables.columns import converted, distinct
 from adatron.tables.kinds import DROPPED, KINDS, MANY_LEVELS, Decision, decide
 from adatron.tables.reading import Table
-from adatron.tables.summary import ColumnTable, distinct, summary_of
+from adatron.tables.summary import ColumnTable, summary_of
 from adatron.tables.targets import Target
 
 _DENSE_BYTES = 2**29  # beyond which sparse output pays where most of it is zero

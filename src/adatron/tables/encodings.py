@@ -240,7 +240,7 @@ class Texts:
 
     @classmethod
     def fit(cls, column: Column) -> list[Texts]:
-        """The most frequent words of those in two rows at least; nothing if there is none."""
+        """The most frequent words that are not rare; nothing if there is none."""
         counter = CountVectorizer(ngram_range=(1, 2), binary=True)
         try:
             occurs = counter.fit_transform(column.levels)
@@ -248,7 +248,7 @@ class Texts:
             return []
         n_rows = occurs.T @ _counts(column)
         frequent = np.lexsort((np.arange(len(n_rows)), -n_rows))[:MOST_WORDS]
-        kept = np.sort(frequent[n_rows[frequent] >= 2])
+        kept = np.sort(frequent[n_rows[frequent] >= max(2, _few(FEW_IN_LEVEL, len(column.values)))])
         idf = 1.0 + np.log((1.0 + len(column.values)) / (1.0 + n_rows[kept]))
         words = counter.get_feature_names_out()[kept].tolist()
         return [cls(column.name, words, idf)] if words else []

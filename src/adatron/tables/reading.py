@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -15,7 +14,7 @@ from narwhals.exceptions import DuplicateError
 from scipy import sparse
 from sklearn.utils import check_array
 
-from adatron.tables.columns import Column, text_of
+from adatron.tables.columns import Column, distinct, text_of
 from adatron.tables.parsing import parse_durations
 
 
@@ -98,18 +97,8 @@ def _frame(X: Any) -> Any:
         return nw.from_native(X, eager_only=True, pass_through=True)
     except DuplicateError:
         if nw.dependencies.is_pyarrow_table(X):
-            return nw.from_native(X.rename_columns(_numbered(X.column_names)), eager_only=True)
-        return nw.from_native(X.set_axis(_numbered(X.columns), axis=1), eager_only=True)
-
-
-def _numbered(names: Sequence[Any]) -> list[str]:
-    """Names with a suffix from the second time they occur: a, a.1, a.2, as pandas reads such files."""
-    seen: dict[str, int] = {}
-    found = []
-    for name in map(str, names):
-        seen[name] = seen.get(name, -1) + 1
-        found.append(f"{name}.{seen[name]}" if seen[name] else name)
-    return found
+            return nw.from_native(X.rename_columns(distinct(X.column_names)), eager_only=True)
+        return nw.from_native(X.set_axis(distinct(X.columns), axis=1), eager_only=True)
 
 
 class Table:
@@ -117,7 +106,7 @@ class Table:
 
     def __init__(self, X: Any) -> None:
         self.names: list[str] | None = None
-        frame = None if isinstance(X, np.ndarray | list | tuple) or sparse.issparse(X) else _frame(X)
+        frame = X if isinstance(X, np.ndarray | list | tuple) or sparse.issparse(X) else _frame(X)
         if nw.dependencies.is_polars_lazyframe(X):
             raise TypeError("X is a LazyFrame, which has no rows yet; pass X.collect()")
         if isinstance(frame, nw.DataFrame):
@@ -125,7 +114,7 @@ class Table:
             names = frame.columns
             if all(isinstance(name, str) for name in names):
                 self.names = list(names)
-            self.labels = _numbered(names)
+            self.labels = distinct(names)
             self._cells: Any = frame
         else:
             # a list of rows of several types would become text if NumPy chose the type
@@ -195,7 +184,8 @@ def _from_objects(name: str, cells: list[Any], is_category: bool) -> Column:
     try:
         codes = np.fromiter((index.setdefault(cell, len(index)) for cell in cells), np.intp, len(cells))
     except TypeError:  # not hashable
-        row = next(i for i, cell in enumerate(cells) if isinstance(cell, list | dict | set | np.ndarray))
+        nested = list | dict | set | tuple | np.ndarray
+        row = next((i for i, cell in enumerate(cells) if isinstance(cell, nested)), 0)
         raise _nested(name, type(cells[row]).__name__, row) from None
     distinct = list(index)
     for i, cell in enumerate(distinct):

@@ -80,16 +80,3 @@ def summary_of(decision: Decision, parts: list[Any]) -> ColumnSummary:
     elif column.missing.any() and kind != "text":
         done += ", missing imputed"
     return ColumnSummary(column.name, kind, int(column.missing.sum()), n_levels, done, n_outputs)
-
-
-def distinct(names: list[str]) -> list[str]:
-    """Names with a number at the end where they occur twice."""
-    seen: set[str] = set()
-    for i, name in enumerate(names):
-        candidate, n = name, 1
-        while candidate in seen:
-            n += 1
-            candidate = f"{name}_{n}"
-        names[i] = candidate
-        seen.add(candidate)
-    return names
