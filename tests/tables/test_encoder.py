@@ -75,8 +75,9 @@ def test_the_scales():
     z = (table["n"] - 7) / table["n"].std(ddof=0)
     np.testing.assert_allclose(Z[:, 0], z / np.sqrt(1 + (z / 5) ** 2), atol=1e-12)
     assert set(Z[:, 1]) == {-1.0, 1.0}
-    two_values, two_levels = np.abs(Z[0, 1] - Z[1, 1]), np.linalg.norm(Z[0, 2:] - Z[1, 2:])
-    np.testing.assert_allclose(two_levels, two_values / 2)
+    two_values, two_levels = np.abs(Z[0, 1] - Z[1, 1]), np.abs(Z[0, 2:] - Z[1, 2:]).sum()
+    assert two_levels == two_values
+    assert set(Z[:, 2:].ravel()) == {0.0, 1.0}
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1e-20, 1.0, 1e20, 1e300])

@@ -39,6 +39,15 @@ def test_no_leak_from_permuted_targets(n_levels):
     assert np.mean(training) < 0.05
 
 
+def test_levels_that_tell_nothing_do_not_hide_what_does():
+    """A leak would make the levels look like the answer, and the number would be ignored."""
+    table, _, rng = many_levels(4000, 1500, 0)
+    y = table["x"].to_numpy() + 0.5 * rng.normal(size=4000) > 0
+    alone = held_out_accuracy(RidgeClassifier(), table[["x"]], y)
+    assert alone > 0.8
+    assert held_out_accuracy(RidgeClassifier(), table, y) > alone - 0.03
+
+
 def test_levels_that_tell_the_class_are_used():
     table, codes, rng = many_levels(4000, 200, 0)
     y = (rng.random(200) < 0.5)[codes] ^ (rng.random(4000) < 0.1)

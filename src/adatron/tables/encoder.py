@@ -30,11 +30,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     pyarrow, or are arrays or lists of rows.
 
     The scales are made for kernels, so do not standardise the result. Numbers are centred, divided by a
-    robust standard deviation and smoothly clipped at ±5; two-valued columns are −1 and 1; two levels of a
-    category are half as far apart. A missing number is the median, a missing category a level of its own;
-    where at least five rows (fewer in small tables) lack a value, a further column says so. Levels of fewer
-    than five rows are joined, and unseen levels belong to them. Categories of more than 40 levels get columns
-    for the 40 most frequent ones and the target mean of each level.
+    robust standard deviation and smoothly clipped at ±5; two-valued columns are −1 and 1; a category has a
+    column of 0 and 1 for each level, so that two levels have the city-block distance of two values. A missing
+    number is the median, a missing category a level of its own; where at least five rows (fewer in small
+    tables) lack a value, a further column says so. Levels of fewer than five rows are joined, and unseen
+    levels belong to them. Categories of more than 40 levels get columns for the 40 most frequent ones and the
+    target mean of each level.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Whether the result is a CSR array. "auto" does so when the training rows would take more than 512 MB
         dense, and most of that would be zeros.
     random_state : int or None, default=None
-        Seed of the folds for target means; None is 0.
+        Seed of the folds for target means, which go by the order of rows; None is 0.
 
     Attributes
     ----------
