@@ -37,18 +37,9 @@ class Regime:
     merge_up_to: int = 200_000  # rows: beyond, looking for equal rows costs more than it is likely to save
     # --- ensembles (benchmarks/ensemble_speed.py) ---
     stage_blas_thread_up_to: int = 1_000  # rows: their time is that of products, little happens in between
-    # --- AutoSVC (benchmarks/tuned_model.py, scale.py) ---
-    few: int = 3_000  # rows up to which the search is done on all of them
-    many: int = 12_000  # rows up to which it uses the whole kernel matrix
-    large: int = 50_000  # rows above which the width is looked for on a sample, and all are trained once
-    most: int = 500_000  # rows trained on one machine: hundreds for each landmark
-    samples: tuple[int, int] = (3_000, 50_000)  # rows that the width is looked for on
-    exact_from: int = 1_000  # rows above which held-out errors tell an exact SVM from one that stops early
-    exact_from_for_text: int = 100  # the same for text, whose best kernels are all but linear
-    ranks: tuple[int, int, int] = (200, 512, 1_000)  # least worth it, of large factors, of others
-    large_factor: int = 2 * GB  # bytes of a factor above which its rank is the smaller one
-    # --- AutoSVR (benchmarks/svr_speed.py) ---
-    regression_sample: int = 1_000  # rows of the search: its paths in C take m³
+    # --- AutoSVC, AutoSVR (benchmarks/tables.py, scale.py) ---
+    search_rows: int = 500  # that kernels, widths and penalties are compared on
+    exact_rows: int = 12_000  # up to which machines are trained on the whole kernel matrix
     # --- clustering (benchmarks/clustering.py) ---
     cluster_path_rows: int = 1_500  # that a choice of σ and ν rests on: it takes a hundred balls
     all_edges_up_to: int = 300  # rows: the tests of all pairs of more would take longer than the ball
