@@ -222,13 +222,10 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         """Raise a ValueError where fitted attributes contradict one another, as in a forged model file."""
         a, d, k = vars(self), self.n_features_in_, len(getattr(self, "classes_", "1"))
         s, rows = len(a.get("support_", ())), np.shape(a.get("dual_coef_", [[]]))[0]
-        shapes = {
-            "feature_names_in_": (d,),
-            "feature_scale_": (d,),
-            "class_weight_": (k,),
-            "n_support_": (k,),
-        }
-        shapes |= {"support_": (s,), "dual_coef_": (rows, s)}
+        shapes: dict[str, tuple[int, ...]] = {
+            "feature_names_in_": (d,), "feature_scale_": (d,), "class_weight_": (k,), "n_support_": (k,),
+            "support_": (s,), "dual_coef_": (rows, s),
+        }  # fmt: skip
         status, names = a.get("status_", Status.CONVERGED), a.get("feature_names_in_", np.empty(0))
         converged = status is Status.CONVERGED
         checks = [(name, np.shape(a[name]) == shapes[name]) for name in a.keys() & shapes]

@@ -154,7 +154,7 @@ def expansion_attributes(
     if data.origin is not None:
         bias = intercept - linear_weights(vectors, coefficients[support]) @ data.origin
     precision = np.float32 if any(run.problem.gram.is_single for run in plan.runs) else np.float64
-    terms: tuple = (rows if isinstance(kernel, Precomputed) else vectors, dual_coef.T)
+    terms: tuple[Any, Any] = (rows if isinstance(kernel, Precomputed) else vectors, dual_coef.T)
     n_support, error = None, {}
     if gram is not None and len(gram.projection):  # a low-rank kernel is one of its landmarks
         expanded = gram.projection @ gram.weights_of(coefficients)
