@@ -170,16 +170,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             self._report(f"{self.status_}: relative duality gap {self.duality_gap_:.3g}")
             warn_unless_converged(self)
 
-    def _iter_fit(self, X: Any, y: Any, sample_weight: Any) -> Iterator[EpochRecord]:
-        with unfitted_on_error(self):
-            with unfitted_on_error(self, BaseException), one_blas_thread():
-                plan = self._plan(X, y, sample_weight)
-            for records in plan.rounds():
-                self._store(plan)
-                yield from records
-            self._store(plan)
-            warn_unless_converged(self, stacklevel=3)
-
     def _report(self, news: Any) -> None:
         """Print what happens when `verbose`: the kind of matrix, epochs 1, 2, 5, 10, 20, …, the end."""
         if self.verbose and isinstance(news, str):
