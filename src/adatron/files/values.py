@@ -24,23 +24,26 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from adatron.files.archive import headers_of, read_archive, read_json, refusing, sealed
+from adatron.kernels import KERNELS
+from adatron.solvers import SOLVERS
 
 REGISTERED = {  # classes that a file may hold, under the module that it names: add new ones here
     "adatron": "AutoSVC AutoSVR EnsembleSVC KernelPerceptron OneClassSVM ParzenClassifier SVC SVR "
     "SupportVectorClustering",
-    "adatron.kernels": "Constant Gaussian Laplacian Linear Polynomial Power Precomputed Product Sigmoid Sum",
-    "adatron.solvers": "GreedyAdatron KernelAdatron M3 Munk MultiplicativeUpdating RhoSVM SecantAdatron",
+    "adatron.kernels": "Constant Power Product Sum",  # besides those in KERNELS
     "adatron.estimators.classifier": "Layout",
     "adatron.estimators.expansion": "Expansion",
     "adatron.estimators.probabilities": "ClassProbabilities PairProbabilities",
     "adatron.paths": "KernelPath",
     "adatron.clustering": "ClusterPath",
 }
-OWN_TYPES: dict[str, type] = {
+OWN_TYPES: dict[str, Any] = {
     f"{module}.{name}": getattr(import_module(module), name)
     for module, names in REGISTERED.items()
     for name in names.split()
 }
+OWN_TYPES |= {f"adatron.kernels.{kind.__name__}": kind for kind in KERNELS.values()}
+OWN_TYPES |= {f"adatron.solvers.{kind.__name__}": kind for kind in SOLVERS.values()}
 _STORED_AS = {f"{kind.__module__}.{kind.__name__}": name for name, kind in OWN_TYPES.items()}
 _CSR = "scipy.sparse._csr.csr_array"
 SKOPS_TRUSTED: list[str] = sorted({*OWN_TYPES, *_STORED_AS, "numpy.dtype", _CSR})
