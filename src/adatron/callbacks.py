@@ -28,7 +28,7 @@ _KEEP_EVERY, _KEEP_SHARE = 0.05, 30.0  # seconds; times of what keeping takes
 
 
 class Checkpoint:
-    """Save the whole state of a fit every so many seconds, and go on from it.
+    """Save the whole state of a fit every so many seconds, and go on from it; needs skops.
 
     The file is replaced in one step, so there always is a whole one. A fit that is resumed gives the same
     model as one that was never disturbed.
@@ -115,7 +115,7 @@ class Checkpoint:
     def _write(self) -> None:
         """A checkpoint that cannot be written is no reason to end the fit."""
         try:
-            atomic_write(self.path, [dumped(self._kept, _KIND)])
+            atomic_write(self.path, dumped(self._kept, _KIND))
         except (OSError, ValueError) as error:
             told = f"no checkpoint was written, the fit goes on: {error}"
             warnings.warn(told, AdatronWarning, stacklevel=2)

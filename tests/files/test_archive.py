@@ -45,7 +45,7 @@ def path(tmp_path):
 
 
 def written(path, tree=ARRAYS):
-    path.write_bytes(dumped(tree, "test"))
+    path.write_bytes(b"".join(dumped(tree, "test")))
     return path.read_bytes()
 
 

@@ -28,7 +28,7 @@ chance = random.Random(0)
 def contents(value):
     return {"value": value, "x": np.full(200_000, value), "y": np.full(1_000, 2 * value)}
 
-ready = [dumped(contents(value), "test") for value in range(7)]
+ready = [b"".join(dumped(contents(value), "test")) for value in range(7)]
 atomic_write(path, [ready[0]])
 for value in range(kills):
     child = os.fork()
@@ -53,7 +53,7 @@ from adatron.files.values import dumped
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
-    atomic_write(sys.argv[1], [dumped(np.ones(100_000), "test")])
+    atomic_write(sys.argv[1], dumped(np.ones(100_000), "test"))
 except OSError as error:
     print(type(error).__name__, error)
 """
@@ -121,7 +121,7 @@ def test_R4_disk_full(tmp_path, monkeypatch, name, after, code):
 def test_R4_file_that_may_not_grow(tmp_path):
     """The kernel refuses the write, as it does on a full disk."""
     path = tmp_path / "file"
-    atomic_write(path, [dumped([np.zeros(3)], "test")])
+    atomic_write(path, dumped([np.zeros(3)], "test"))
     assert run(FULL, path).startswith("OSError [Errno 27] cannot write the file")
     assert read_value(path, "test")[0].tolist() == [0.0, 0.0, 0.0]
     assert os.listdir(tmp_path) == ["file"]
@@ -151,7 +151,7 @@ def test_F11_two_processes_write_the_same_path(tmp_path):
     code = (
         "import sys, numpy as np\nfrom adatron.files.atomic import atomic_write\n"
         "from adatron.files.values import dumped\nwho = int(sys.argv[2])\n"
-        "for _ in range(100): atomic_write(sys.argv[1], [dumped([who, np.full(50_000, who)], 'test')])"
+        "for _ in range(100): atomic_write(sys.argv[1], dumped([who, np.full(50_000, who)], 'test'))"
     )
     writers = [subprocess.Popen([sys.executable, "-c", code, str(path), str(who)]) for who in (1, 2)]
     seen, began = set(), time.monotonic()

@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from adatron import SVC, SVR, AutoSVC
 from adatron.io import describe_file, load_model, save_model
 from adatron.kernels import CallableKernel, Linear
-from tests.files.models import CODES, MODELS, NEW, WORDS, X, fitted, outputs
+from tests.files.models import CODES, COMPOSED, MODELS, NEW, WORDS, X, fitted, outputs
 from tests.files.mutations import forged, parts_of
 
 
@@ -197,6 +197,34 @@ def test_long_histories_take_little_time_and_space(path):
     model.history_ = {name: list(values) for name in model.history_} | {"epoch": list(range(100_000))}
     assert_same(again(model, path).history_, model.history_)
     assert path.stat().st_size < 20e6
+
+
+def test_parts_of_any_registered_class(path):
+    """Nothing is said anywhere about an estimator that holds several expansions."""
+    pipeline = make_pipeline(StandardScaler(), SVR()).fit(X, X[:, 0])
+    model = pipeline[-1]
+    model.parts_ = [model._expansion, fitted("SVC rank")._expansion, {"kernel": COMPOSED}]
+    loaded = again(pipeline, path)
+    assert_same(loaded[-1].parts_, model.parts_)
+    assert loaded[-1].parts_[0].vectors is loaded[-1].support_vectors_
+    assert_same(loaded[-1].parts_[0](NEW), model._expansion(NEW))
+    for part, value in (("vectors", X), ("bias", np.full(1, np.nan)), ("coefficients", np.zeros((9, 1)))):
+        model.parts_ = [copy.copy(model._expansion)]
+        vars(model.parts_[0])[part] = value
+        with pytest.raises(ValueError, match="inconsistent model: SVR"):
+            save_model(model, path)
+
+
+@dataclasses.dataclass(frozen=True)
+class Unknown:
+    number: int
+
+
+def test_data_class_that_is_not_registered(path):
+    model = copy.copy(fitted("SVR"))
+    model.part_ = Unknown(3)
+    with pytest.raises(ValueError, match="SVR_part_: a Unknown cannot be part of a model file"):
+        save_model(model, path)
 
 
 def test_truth_values_as_keys(path):

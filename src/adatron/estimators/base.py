@@ -132,16 +132,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             self._report(f"{self.status_}: relative duality gap {self.duality_gap_:.3g}")
             warn_unless_converged(self)
 
-    def _iter_fit(self, X: Any, y: Any, sample_weight: Any) -> Iterator[EpochRecord]:
-        with unfitted_on_error(self):
-            with unfitted_on_error(self, BaseException), one_blas_thread():
-                plan = self._plan(X, y, sample_weight)
-            for records in plan.rounds():
-                self._store(plan)
-                yield from records
-            self._store(plan)
-            warn_unless_converged(self, stacklevel=3)
-
     def _report(self, news: Any) -> None:
         """Print what happens when `verbose`: the kind of matrix, epochs 1, 2, 5, 10, 20, …, the end."""
         if self.verbose and isinstance(news, str):
@@ -184,13 +174,10 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         """Raise a ValueError where fitted attributes contradict one another, as in a forged model file."""
         a, d, k = vars(self), self.n_features_in_, len(getattr(self, "classes_", "1"))
         s, rows = len(a.get("support_", ())), np.shape(a.get("dual_coef_", [[]]))[0]
-        shapes = {
-            "feature_names_in_": (d,),
-            "feature_scale_": (d,),
-            "class_weight_": (k,),
-            "n_support_": (k,),
-        }
-        shapes |= {"support_": (s,), "dual_coef_": (rows, s)}
+        shapes: dict[str, tuple[int, ...]] = {
+            "feature_names_in_": (d,), "feature_scale_": (d,), "class_weight_": (k,), "n_support_": (k,),
+            "support_": (s,), "dual_coef_": (rows, s),
+        }  # fmt: skip
         status, names = a.get("status_", Status.CONVERGED), a.get("feature_names_in_", np.empty(0))
         converged = status is Status.CONVERGED
         checks = [(name, np.shape(a[name]) == shapes[name]) for name in a.keys() & shapes]

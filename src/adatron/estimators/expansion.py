@@ -38,18 +38,16 @@ class Expansion:
             k = len(self.n_support)
             is_sound = width == k - 1 and self.n_support.sum() == n and self.n_support.min() >= 0
             width = k * (k - 1) // 2 if is_sound else -1
-        if (self.vectors.shape[0], np.shape(self.bias)) != (n, (width,)):
-            shapes = (
-                f"{self.coefficients.shape} for {self.vectors.shape[0]} vectors and {len(self.bias)} biases"
+        if self.vectors.shape[0] != n or np.shape(self.bias) != (width,):
+            found = (
+                f"{self.coefficients.shape}, the vectors {self.vectors.shape}, the bias {np.shape(self.bias)}"
             )
-            raise ValueError(f"the coefficients of an expansion have shape {shapes}")
-        is_double = self.coefficients.dtype == np.float64 == self.bias.dtype
-        if (
-            not is_double
-            or self.precision not in (np.float32, np.float64)
-            or not isinstance(self.kernel, Kernel)
-        ):
-            raise ValueError(f"an expansion has no kernel {self.kernel!r} in precision {self.precision!r}")
+            raise ValueError(f"the parts of an expansion do not fit: its coefficients have shape {found}")
+        is_double = self.coefficients.dtype == self.bias.dtype == np.float64
+        if not is_double or self.precision not in (np.float32, np.float64):
+            raise ValueError("the coefficients of an expansion are not float64, or its precision is unknown")
+        if not isinstance(self.kernel, Kernel):
+            raise ValueError(f"the kernel of an expansion is {self.kernel!r}")
 
     def __call__(self, X: Any) -> np.ndarray:
         """Outputs (n, B) of the rows of `X`."""
@@ -154,7 +152,7 @@ def expansion_attributes(
     if data.origin is not None:
         bias = intercept - linear_weights(vectors, coefficients[support]) @ data.origin
     precision = np.float32 if any(run.problem.gram.is_single for run in plan.runs) else np.float64
-    terms: tuple = (rows if isinstance(kernel, Precomputed) else vectors, dual_coef.T)
+    terms: tuple[Any, Any] = (rows if isinstance(kernel, Precomputed) else vectors, dual_coef.T)
     n_support, error = None, {}
     if gram is not None and len(gram.projection):  # a low-rank kernel is one of its landmarks
         expanded = gram.projection @ gram.weights_of(coefficients)

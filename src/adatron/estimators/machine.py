@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from adatron.estimators.base import FitPlan, summary_attributes
+from adatron.estimators.base import FitPlan, summary_attributes, unfitted_on_error, warn_unless_converged
 from adatron.estimators.classifier import Layout
 from adatron.estimators.expansion import ExpansionMachine, expansion_attributes, fitted_like, libsvm_form
 from adatron.estimators.parameters import (
@@ -62,7 +62,14 @@ class SupportVectorMachine(ExpansionMachine):
         >>> [round(record.margin, 3) for record in model.iter_fit([[-1.0], [1.0]], ["no", "yes"])]
         [1.0]
         """
-        return self._iter_fit(X, y, sample_weight)
+        with unfitted_on_error(self):
+            with unfitted_on_error(self, BaseException), one_blas_thread():
+                plan = self._plan(X, y, sample_weight)
+            for records in plan.rounds():
+                self._store(plan)
+                yield from records
+            self._store(plan)
+            warn_unless_converged(self, stacklevel=3)
 
     def _fit_checked(self, data: TrainingSet) -> Self:
         """Train on data that another estimator has checked, which keeps `feature_names_in_`: no callbacks."""

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from math import prod
@@ -34,15 +34,15 @@ _MOST_JSON, _MOST_CONTAINERS, _MOST_COMMAS = 2**26, 300_000, 5_000_000  # bytes,
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-def sealed(kind: str, members: dict[str, bytes]) -> bytes:
-    """The bytes of an archive with these members; the same each time."""
+def sealed(kind: str, members: Iterable[tuple[str, bytes]]) -> list[Any]:
+    """An archive with these members, in chunks of bytes; the same each time."""
     buffer = BytesIO()
     with ZipFile(buffer, "w") as archive:
-        for name, content in members.items():
+        for name, content in members:
             archive.writestr(ZipInfo(name), content)  # without the date
         archive.comment = f"adatron {__version__} {kind} sha256:{64 * '0'}".encode()
     body = buffer.getbuffer()[:-64]
-    return b"".join([body, hashlib.sha256(body).hexdigest().encode()])
+    return [body, hashlib.sha256(body).hexdigest().encode()]
 
 
 def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[bytes, str]:

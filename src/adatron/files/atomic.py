@@ -14,13 +14,9 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) |
 _AT_ONCE = 2**24  # bytes
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # of file systems that cannot force a directory to disk
 _NO_FILES = {
-    stat.S_IFLNK: "a symbolic link; name the file it points to",
-    stat.S_IFDIR: "a directory; name a file in it",
-    stat.S_IFIFO: "a named pipe; name a regular file",
-    stat.S_IFSOCK: "a socket; name a regular file",
-    stat.S_IFCHR: "a device; name a regular file",
-    stat.S_IFBLK: "a device; name a regular file",
-}
+    stat.S_IFLNK: "symbolic link", stat.S_IFDIR: "directory", stat.S_IFIFO: "named pipe",
+    stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device",
+}  # fmt: skip
 
 
 def atomic_write(path: str | os.PathLike[str], chunks: Iterable[Any]) -> None:
@@ -75,9 +71,9 @@ def check_target(path: str | os.PathLike[str]) -> os.stat_result | None:
         raise FileNotFoundError(errno.ENOENT, reason, str(target))
     if os.path.lexists(target):
         found = os.lstat(target)
-        if words := _NO_FILES.get(stat.S_IFMT(found.st_mode)):
+        if kind := _NO_FILES.get(stat.S_IFMT(found.st_mode)):
             code = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
-            raise OSError(code, f"cannot write the file: it is {words}", str(target))
+            raise OSError(code, f"cannot write the file: it is a {kind}; name a regular file", str(target))
     for place, what in ((target, "file"), (target.parent, "directory")):
         if (found is not None or place != target) and not os.access(place, os.W_OK):
             reason = f"cannot write the file: no permission to write its {what} {str(place)!r}"

@@ -80,7 +80,8 @@ def _items(value: Any) -> list[Any]:
 
 def _check_attributes(part: Any) -> None:
     """Names that are parameters or set by `fit`, a kernel that is no code, values that are finite."""
-    parameters, kernel = signature(type(part)).parameters, getattr(part, "kernel", "rbf")
+    parameters = signature(type(part)).parameters
+    kernel = getattr(part, "kernel", "rbf") if isinstance(part, KernelMachine) else "rbf"
     is_kernel = kernel in KERNELS if isinstance(kernel, str) else isinstance(kernel, Kernel)
     _require(is_kernel and not isinstance(kernel, CallableKernel), f"kernel is {str(kernel)[:50]!r}")
     for name, value in vars(part).items():

@@ -60,7 +60,7 @@ def save_model(
     if not isinstance(estimator, BaseEstimator):
         raise ValueError(f"a {type(estimator).__name__} cannot be stored in a model file, only an estimator")
     check_is_fitted(estimator)
-    data = dumped(estimator, "model", dict(about or {}))
+    data = b"".join(dumped(estimator, "model", dict(about or {})))
     _checked(data, skops_io().loads)  # what cannot be read again is not written
     atomic_write(path, [data])
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import is_dataclass
 from importlib import import_module
 from io import BytesIO
+from itertools import chain
 from typing import Any
 from zipfile import ZipFile
 
@@ -23,23 +24,26 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from adatron.files.archive import headers_of, read_archive, read_json, refusing, sealed
+from adatron.kernels import KERNELS
+from adatron.solvers import SOLVERS
 
 REGISTERED = {  # classes that a file may hold, under the module that it names: add new ones here
     "adatron": "AutoSVC AutoSVR EnsembleSVC KernelPerceptron OneClassSVM ParzenClassifier SVC SVR "
     "SupportVectorClustering",
-    "adatron.kernels": "Constant Gaussian Laplacian Linear Polynomial Power Precomputed Product Sigmoid Sum",
-    "adatron.solvers": "GreedyAdatron KernelAdatron M3 Munk MultiplicativeUpdating RhoSVM SecantAdatron",
+    "adatron.kernels": "Constant Power Product Sum",  # besides those in KERNELS
     "adatron.estimators.classifier": "Layout",
     "adatron.estimators.expansion": "Expansion",
     "adatron.estimators.probabilities": "ClassProbabilities PairProbabilities",
     "adatron.paths": "KernelPath",
     "adatron.clustering": "ClusterPath",
 }
-OWN_TYPES: dict[str, type] = {
+OWN_TYPES: dict[str, Any] = {
     f"{module}.{name}": getattr(import_module(module), name)
     for module, names in REGISTERED.items()
     for name in names.split()
 }
+OWN_TYPES |= {f"adatron.kernels.{kind.__name__}": kind for kind in KERNELS.values()}
+OWN_TYPES |= {f"adatron.solvers.{kind.__name__}": kind for kind in SOLVERS.values()}
 _STORED_AS = {f"{kind.__module__}.{kind.__name__}": name for name, kind in OWN_TYPES.items()}
 _CSR = "scipy.sparse._csr.csr_array"
 SKOPS_TRUSTED: list[str] = sorted({*OWN_TYPES, *_STORED_AS, "numpy.dtype", _CSR})
@@ -96,16 +100,16 @@ def _check_node(node: dict[str, Any]) -> dict[str, Any]:
     return node
 
 
-def dumped(value: Any, kind: str, about: Any = None) -> bytes:
-    """The bytes of an archive with a value; a ValueError names the part that no file can hold."""
+def dumped(value: Any, kind: str, about: Any = None) -> list[Any]:
+    """An archive with a value, in chunks of bytes; a ValueError names the part that no file can hold."""
     lists: dict[str, str] = {}  # JSON of long lists, by what stands for them
     name = type(value).__name__ if isinstance(value, BaseEstimator) else kind
     try:
         archive = ZipFile(BytesIO(skops_io().dumps(_portable(value, lists))))
     except (RecursionError, TypeError) as error:  # of skops, for types that it does not know
         raise ValueError(f"a {name} cannot be stored: it is nested without end, or {error}") from error
-    members: dict[str, bytes] = {}
     names: dict[str, str] = {}  # of members, by those of skops, which are addresses in memory
+    taken: set[str] = set()
 
     def stored(node: Any, where: str) -> Any:
         """A part of the schema as files have it, and where it stands in the value."""
@@ -126,14 +130,15 @@ def dumped(value: Any, kind: str, about: Any = None) -> bytes:
             node["content"] = lists.get(node["content"], node["content"])
         if file is not None and file not in names:
             stem, ending = re.sub(r"\W+", "_", where, flags=re.ASCII)[-60:], _ENDINGS[node["__loader__"]]
-            names[file] = f"{stem}{len(names) if stem + ending in members else ''}{ending}"
-            members[names[file]] = _unpacked(archive.read(file), ending)
+            names[file] = f"{stem}{len(names) if stem + ending in taken else ''}{ending}"
+            taken.add(names[file])
         return node if file is None else node | {"file": names[file], "__id__": names[file]}
 
     schema = stored(json.loads(archive.read("schema.json")), name)
-    members["schema.json"] = json.dumps(schema, separators=(",", ":")).encode()
-    members |= {} if about is None else {"about.json": json.dumps(about, sort_keys=True).encode()}
-    return sealed(kind, members)
+    texts = [("schema.json", json.dumps(schema, separators=(",", ":")).encode())]
+    texts += [] if about is None else [("about.json", json.dumps(about, sort_keys=True).encode())]
+    arrays = ((own, _unpacked(archive.read(file), own)) for file, own in names.items())  # one at a time
+    return sealed(kind, chain(arrays, texts))
 
 
 def _portable(value: Any, lists: dict[str, str]) -> Any:
@@ -160,10 +165,10 @@ def _portable(value: Any, lists: dict[str, str]) -> Any:
     return value
 
 
-def _unpacked(content: bytes, ending: str) -> bytes:
+def _unpacked(content: bytes, name: str) -> bytes:
     """Sparse matrices without compression."""
     buffer = BytesIO()
-    if ending == ".npz":
+    if name.endswith(".npz"):
         sparse.save_npz(buffer, sparse.load_npz(BytesIO(content)), compressed=False)
     return buffer.getvalue() or content
 
