@@ -10,7 +10,7 @@ names, or download them (:mod:`adatron.datasets.fetched`), and return a Bunch wi
 - ``fetch_usps()``: handwritten digits, ten classes, dense;
 - ``fetch_adult(part)``, ``fetch_web(part)``: sparse and binary, in growing sizes, by which training times
   have been compared since Platt's SMO;
-- ``fetch_astroparticle()``: four features of very different size, to see what scaling is good for;
+- ``fetch_astroparticle()``: four features of very different scales;
 - ``fetch_ida(name, realization)``: twelve small problems, most with ten fixed train/test realizations, for
   the mean and the spread of an error.
 

@@ -1,4 +1,4 @@
-"""What the Displays share: colours, panels, matplotlib on demand, the estimator inside a pipeline."""
+"""Shared by the Displays: colours, panels, the import of matplotlib, the estimator inside a pipeline."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""One table of the sizes at which the library changes its way of working.
+"""The table of all sizes at which the library changes its method.
 
-It is passed as a value: estimators have it as ``_regime``, and a test that wants to see how many rows are
-treated gives an estimator another table instead of many rows. Sizes of tiles and chunks, which change nothing
-but speed, stay where they are used.
+It is passed as a value: estimators have it as ``_regime``, and a test of the methods for many rows gives an
+estimator another table instead of many rows. Sizes of tiles and chunks, which only change speed, are defined
+where they are used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MB, GB = 2**20, 2**30
 
 @dataclass(frozen=True)
 class Regime:
-    """Thresholds on rows, features and bytes, each with its reason and the benchmark that has set it."""
+    """Thresholds on rows, features and bytes, with their reasons and the benchmarks that set them."""
 
     # --- how a kernel matrix is held (benchmarks/fit_speed.py) ---
     lazy_up_to: int = 2_000  # rows: a working set is all points, and the whole matrix may come to exist
