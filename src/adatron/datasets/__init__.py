@@ -17,7 +17,7 @@ names, or download them (:mod:`adatron.datasets.fetched`), and return a Bunch wi
 Examples
 --------
 A generator asks how a learner copes with one known structure. Whether a string of bits is its own
-mirror image cannot be told from any single bit, so a linear rule is at a loss; products of two bits
+mirror image does not show in any single bit, so a linear rule fails; products of two bits
 tell, so a quadratic kernel does well.
 
 >>> from sklearn.svm import SVC

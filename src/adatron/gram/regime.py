@@ -28,10 +28,10 @@ class Regime:
     # --- low rank (benchmarks/scale.py) ---
     many_rows: int = 100_000  # above, a factor is float32, and rows are read block by block
     most_columns: int = 2_000  # of a factor that only a tolerance would end: its cost grows with the square
-    rows_to_whiten: int = 20  # times the rank: so many rows tell second moments well enough
+    rows_to_whiten: int = 20  # times the rank: enough rows to estimate second moments
     # --- training (benchmarks/fit_speed.py, exact_speed.py) ---
-    finish_up_to: int = 1_000  # multipliers up to which the exact finish is tried although the gap will do
-    all_in_double: int = 5_000  # rows up to which certificates rest on float64 kernel values alone
+    finish_up_to: int = 1_000  # multipliers up to which the exact finish is tried even at a small gap
+    all_in_double: int = 5_000  # rows up to which certificates use float64 kernel values only
     one_blas_thread_up_to: int = 3_000  # rows: several threads would mostly wait for one another
     held_at_once: int = 256 * MB  # of kernel matrices of many problems that are trained in turn
     merge_up_to: int = 200_000  # rows: beyond, looking for equal rows costs more than it is likely to save
@@ -44,13 +44,13 @@ class Regime:
     most: int = 500_000  # rows trained on one machine: hundreds for each landmark
     samples: tuple[int, int] = (3_000, 50_000)  # rows that the width is looked for on
     exact_from: int = 1_000  # rows above which held-out errors tell an exact SVM from one that stops early
-    exact_from_for_text: int = 100  # the same for text, whose best kernels are all but linear
-    ranks: tuple[int, int, int] = (200, 512, 1_000)  # least worth it, of large factors, of others
+    exact_from_for_text: int = 100  # the same for text, whose best kernels are nearly linear
+    ranks: tuple[int, int, int] = (200, 512, 1_000)  # the least useful, that of large factors, of others
     large_factor: int = 2 * GB  # bytes of a factor above which its rank is the smaller one
     # --- AutoSVR (benchmarks/svr_speed.py) ---
     regression_sample: int = 1_000  # rows of the search: its paths in C take m³
     # --- clustering (benchmarks/clustering.py) ---
-    cluster_path_rows: int = 1_500  # that a choice of σ and ν rests on: it takes a hundred balls
+    cluster_path_rows: int = 1_500  # used to choose σ and ν, which takes a hundred fits
     all_edges_up_to: int = 300  # rows: the tests of all pairs of more would take longer than the ball
 
 
