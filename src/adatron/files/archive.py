@@ -42,7 +42,8 @@ def write_archive(path: str | os.PathLike[str], kind: str, members: Mapping[str,
         for name, content in members.items():
             archive.writestr(ZipInfo(name), content)  # without the date
         archive.comment = f"adatron {__version__} {kind} sha256:{64 * '0'}".encode()
-    sealed = buffer.getbuffer()[:-64]
+    # not getbuffer(): collecting a cycle with an exported BytesIO crashes Python 3.12.1
+    sealed = memoryview(buffer.getvalue())[:-64]
     atomic_write(path, [sealed, hashlib.sha256(sealed).hexdigest().encode()])
 
 

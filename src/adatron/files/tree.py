@@ -30,7 +30,7 @@ def write_tree(path: str | os.PathLike[str], kind: str, plain: Any, arrays: dict
     for name, array in arrays.items():
         buffer = BytesIO()
         np.save(buffer, array, allow_pickle=False)
-        members[f"{name}.npy"] = buffer.getbuffer()
+        members[f"{name}.npy"] = buffer.getvalue()  # not getbuffer(), see `write_archive`
     write_archive(path, kind, members)
 
 
