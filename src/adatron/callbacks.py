@@ -4,6 +4,7 @@ import hashlib
 import operator
 import os
 import warnings
+from copy import deepcopy
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -15,8 +16,8 @@ from sklearn.metrics import check_scoring
 from adatron import __version__
 from adatron.estimators.dask import collection_digests
 from adatron.exceptions import AdatronWarning
-from adatron.files.atomic import check_target
-from adatron.files.tree import flatten, read_tree, write_tree
+from adatron.files.atomic import atomic_write, check_target
+from adatron.files.values import dumped, read_value
 from adatron.gram import is_dask, on_client
 
 __all__ = ["Checkpoint", "Patience"]
@@ -107,23 +108,21 @@ class Checkpoint:
     def _keep(self) -> None:
         """Copy the state between two epochs, seldom enough to cost a few per cent of the time."""
         began = monotonic()
-        plain, arrays = flatten({"of": self._identity, "fit": self._fit.saved()})
-        self._kept = plain, {name: array.copy() for name, array in arrays.items()}
+        self._kept = deepcopy({"of": self._identity, "fit": self._fit.saved()})
         now = monotonic()
         self._keep_due = now + max(_KEEP_EVERY, _KEEP_SHARE * (now - began))
 
     def _write(self) -> None:
         """Write the file; a failure is a warning, and the fit goes on."""
-        plain, arrays = self._kept
         try:
-            write_tree(self.path, _KIND, plain, arrays)
+            atomic_write(self.path, [dumped(self._kept, _KIND)])
         except (OSError, ValueError) as error:
             message = f"no checkpoint was written, the fit goes on: {error}"
             warnings.warn(message, AdatronWarning, stacklevel=2)
         self._due = monotonic() + self.every
 
     def _restore(self, fit: Any) -> None:
-        saved, name = read_tree(self.path, _KIND), f"the checkpoint {str(self.path)!r}"
+        saved, name = read_value(self.path, _KIND), f"the checkpoint {str(self.path)!r}"
         found = saved.get("of") if isinstance(saved, dict) else None
         if changed := "; ".join(_differences(found, self._identity)):
             ways = "name another file, or set resume=False (leave out --resume) to begin anew"

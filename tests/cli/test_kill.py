@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from adatron.files.tree import read_tree
+from adatron.files.values import read_value
 from adatron.io import load_model
 from tests.cli.processes import ENDLESS, Command
 from tests.cli.tables import checkerboard
@@ -23,7 +23,7 @@ SAVED = ["--checkpoint", "fit.checkpoint", "--every", "0"]
 
 def epoch_of(checkpoint):
     """The epoch that a checkpoint was saved after; reading it checks every byte."""
-    return read_tree(checkpoint, "checkpoint")["fit"]["runs"][0]["epoch"]
+    return read_value(checkpoint, "checkpoint")["fit"]["runs"][0]["epoch"]
 
 
 def parameters_of(model_file):

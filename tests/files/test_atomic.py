@@ -12,14 +12,15 @@ import numpy as np
 import pytest
 
 from adatron.files.atomic import atomic_write, check_target
-from adatron.files.tree import flatten, read_tree, write_tree
+from adatron.files.values import dumped, read_value
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 
 KILLED = """
 import os, random, signal, sys, time
 import numpy as np
-from adatron.files.tree import flatten, read_tree, write_tree
+from adatron.files.atomic import atomic_write
+from adatron.files.values import dumped, read_value
 
 path, kills = sys.argv[1], int(sys.argv[2])
 chance = random.Random(0)
@@ -27,17 +28,18 @@ chance = random.Random(0)
 def contents(value):
     return {"value": value, "x": np.full(200_000, value), "y": np.full(1_000, 2 * value)}
 
-write_tree(path, "test", *flatten(contents(0)))
+ready = [dumped(contents(value), "test") for value in range(7)]
+atomic_write(path, [ready[0]])
 for value in range(kills):
     child = os.fork()
     if child == 0:
         while True:
             value += 1
-            write_tree(path, "test", *flatten(contents(value % 7)))
+            atomic_write(path, [ready[value % 7]])
     time.sleep(chance.uniform(0.002, 0.04))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    found = read_tree(path, "test")
+    found = read_value(path, "test")
     value = found["value"]
     assert all(np.all(found[name] == array) for name, array in contents(value).items()), value
 print(sum(name.endswith(".tmp") for name in os.listdir(os.path.dirname(path))))
@@ -46,11 +48,12 @@ print(sum(name.endswith(".tmp") for name in os.listdir(os.path.dirname(path))))
 FULL = """
 import os, resource, sys
 import numpy as np
-from adatron.files.tree import flatten, write_tree
+from adatron.files.atomic import atomic_write
+from adatron.files.values import dumped
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
-    write_tree(sys.argv[1], "test", *flatten(np.ones(100_000)))
+    atomic_write(sys.argv[1], [dumped(np.ones(100_000), "test")])
 except OSError as error:
     print(type(error).__name__, error)
 """
@@ -120,9 +123,9 @@ def test_disk_full(tmp_path, monkeypatch, name, after, code):
 def test_file_that_may_not_grow(tmp_path):
     """The kernel refuses the write, as it does on a full disk."""
     path = tmp_path / "file"
-    write_tree(path, "test", *flatten([np.zeros(3)]))
+    atomic_write(path, [dumped([np.zeros(3)], "test")])
     assert run(FULL, path).startswith("OSError [Errno 27] cannot write the file")
-    assert read_tree(path, "test")[0].tolist() == [0.0, 0.0, 0.0]
+    assert read_value(path, "test")[0].tolist() == [0.0, 0.0, 0.0]
     assert os.listdir(tmp_path) == ["file"]
 
 
@@ -150,20 +153,20 @@ def test_killed_while_saving(tmp_path):
 def test_two_processes_write_the_same_path(tmp_path):
     path = tmp_path / "file"
     code = (
-        "import sys, numpy as np\nfrom adatron.files.tree import flatten, write_tree\n"
-        "who = int(sys.argv[2])\n"
-        "for _ in range(100): write_tree(sys.argv[1], 'test', *flatten([who, np.full(50_000, who)]))"
+        "import sys, numpy as np\nfrom adatron.files.atomic import atomic_write\n"
+        "from adatron.files.values import dumped\nwho = int(sys.argv[2])\n"
+        "for _ in range(100): atomic_write(sys.argv[1], [dumped([who, np.full(50_000, who)], 'test')])"
     )
     writers = [subprocess.Popen([sys.executable, "-c", code, str(path), str(who)]) for who in (1, 2)]
     seen, began = set(), time.monotonic()
     while any(writer.poll() is None for writer in writers) and time.monotonic() - began < 100:
         if path.exists():
-            who, values = read_tree(path, "test")
+            who, values = read_value(path, "test")
             assert (values == who).all()
             seen.add(who)
     assert [writer.wait() for writer in writers] == [0, 0]
     assert seen <= {1, 2}
-    assert read_tree(path, "test")[0] in (1, 2)
+    assert read_value(path, "test")[0] in (1, 2)
     assert os.listdir(tmp_path) == ["file"]
 
 

@@ -158,7 +158,7 @@ def test_other_things_than_known_models(path, small, name):
     """Neither as the model nor within it."""
     schema, members = parts_of(small)
     rejected(path, forged(_at_the_root(FOREIGN[name]), members), "cannot be read")
-    for attribute in ("random_state", "_kernel", "new_"):
+    for attribute in ("random_state", "_expansion", "new_"):
         changed = copy.deepcopy(schema)
         state_of(changed)[attribute] = FOREIGN[name]
         rejected(path, forged(changed, members), "cannot be read")
@@ -187,7 +187,7 @@ def test_nothing_is_imported_or_unpickled(path, tmp_path, monkeypatch, small):
 @pytest.mark.fault("F3")
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("predict", "x"), ("__class__", "x"), ("fit", None), ("_expansion", None), ("unknown", 1), ("a b_", 1)],
+    [("predict", "x"), ("__class__", "x"), ("fit", None), ("_decisions", None), ("unknown", 1), ("a b_", 1)],
 )
 def test_attributes_that_no_fit_sets(path, small, name, value):
     """A value must not take the place of a method."""
@@ -265,6 +265,17 @@ def changed(name, attribute, change):
     return value if result is None else result
 
 
+def with_parts(**parts):
+    """A change of the expansion that predictions are made of; its parts are not checked."""
+
+    def change(expansion):
+        for name, part in parts.items():
+            value = part(vars(expansion)[name])
+            vars(expansion)[name] = vars(expansion)[name] if value is None else value
+
+    return change
+
+
 def put(place, value):
     def change(array):
         array[place] = value
@@ -316,22 +327,35 @@ INCONSISTENT = {
     "no names": ("SVC words", "feature_names_in_", lambda a: np.arange(3)),
     "layout": ("SVC", "_layout", lambda a: Layout(3, "ovr")),
     "layout classes": ("SVC", "_layout", lambda a: Layout(2, "ovo")),
-    "layout strategy": ("SVC", "_layout", lambda a: Layout(3, "abc")),
-    "no kernel": ("SVC", "_kernel", lambda a: "rbf"),
+    "layout strategy": ("SVC", "_layout", lambda a: vars(a).update(strategy="abc")),
+    "no kernel": ("SVC", "_expansion", with_parts(kernel=lambda a: "rbf")),
+    "another bias": ("SVC", "_expansion", with_parts(bias=lambda a: a + 1.0)),
+    "other vectors": ("SVC", "_expansion", with_parts(vectors=lambda a: a + 1.0)),
+    "vectors of other rows": ("SVC", "_expansion", with_parts(vectors=lambda a: a[1:])),
+    "vectors NaN": ("SVC rank", "_expansion", with_parts(vectors=put((0, 0), np.nan))),
+    "vectors float32": ("SVC rank", "_expansion", with_parts(vectors=lambda a: a.astype(np.float32))),
+    "other coefficients": ("SVR", "_expansion", with_parts(coefficients=lambda a: 2.0 * a)),
+    "coefficients flat": ("SVR", "_expansion", with_parts(coefficients=lambda a: a.ravel())),
+    "places beyond": ("SVC precomputed", "_expansion", with_parts(vectors=put(0, 40))),
+    "groups": ("SVC", "_expansion", with_parts(n_support=lambda a: a[::-1].copy())),
+    "groups negative": ("SVC", "_expansion", with_parts(n_support=lambda a: np.array([a.sum() + 1, -1, 0]))),
+    "groups of other classes": ("SVC", "_expansion", with_parts(n_support=lambda a: a[:2])),
+    "no expansion": ("SVR", "_expansion", lambda a: "nothing"),
+    "another object": ("SVR", "_expansion", lambda a: Layout(2, "ovr")),
     "kernel by another name": ("SVC", "kernel", lambda a: "os.system"),
     "kernel that is none": ("SVC", "kernel", lambda a: Layout(3, "ovo")),
-    "negative gamma": ("SVC", "_kernel", lambda a: with_gamma(-1.0)),
-    "gamma NaN": ("SVC", "_kernel", lambda a: with_gamma(float("nan"))),
-    "gamma text": ("SVC", "_kernel", lambda a: with_gamma("1")),
-    "gamma within a sum": ("SVC composed", "_kernel", lambda a: a + with_gamma(-1.0)),
+    "negative gamma": ("SVC", "_expansion", with_parts(kernel=lambda a: with_gamma(-1.0))),
+    "gamma NaN": ("SVC", "_expansion", with_parts(kernel=lambda a: with_gamma(float("nan")))),
+    "gamma text": ("SVC", "_expansion", with_parts(kernel=lambda a: with_gamma("1"))),
+    "gamma within a sum": ("SVC composed", "_expansion", with_parts(kernel=lambda a: a + with_gamma(-1.0))),
     "gamma of the search": ("AutoSVC", "gamma_", lambda a: -a),
     "many features": ("SVR no support", "n_features_in_", lambda a: 10**12),
     "many classes": ("SVC", "_layout", lambda a: Layout(10**9, "ovo")),
     "truth values": ("SVC two classes", "classes_", lambda a: np.array([0, 2], np.uint8).view(bool)),
     "sparse coefficients": ("SVC sparse", "dual_coef_", lambda a: sparse.csr_array((2, 10**9))),
-    "precision": ("SVC", "_precision", lambda a: np.int8),
-    "landmarks": ("SVC rank", "_landmarks", lambda a: a[:, :1]),
-    "landmark coefficients": ("SVC rank", "_landmark_coef", lambda a: a[:, :1]),
+    "precision": ("SVC", "_expansion", with_parts(precision=lambda a: np.int8)),
+    "landmarks": ("SVC rank", "_expansion", with_parts(vectors=lambda a: a[:, :1])),
+    "landmark coefficients": ("SVC rank", "_expansion", with_parts(coefficients=lambda a: a[:, :1])),
     "slopes": ("SVC two classes", "_probabilities", lambda a: ClassProbabilities(np.array([1.0]))),
     "slopes NaN": ("SVC two classes", "_probabilities", lambda a: ClassProbabilities(np.full(2, np.nan))),
     "no pairs": ("SVC", "_probabilities", lambda a: ClassProbabilities(np.array([1.0]))),
@@ -457,7 +481,7 @@ def kernel_node(name, **parts):
 )
 def test_kernel_object(path, small, kernel):
     schema, members = parts_of(small)
-    state_of(schema)["_kernel"] = kernel
+    state_of(state_of(schema)["_expansion"])["kernel"] = kernel
     rejected(path, forged(schema, members), "cannot be read")
 
 
@@ -507,7 +531,7 @@ def test_parameter_that_an_older_version_had_not(path, small):
 def test_classes_are_named_by_the_packages_that_offer_them(small):
     schema, _ = parts_of(small)
     assert (schema["__module__"], schema["__class__"]) == ("adatron", "SVC")
-    assert state_of(schema)["_kernel"]["__module__"] == "adatron.kernels"
+    assert state_of(state_of(schema)["_expansion"])["kernel"]["__module__"] == "adatron.kernels"
 
 
 @pytest.mark.fault("R4")

@@ -179,8 +179,9 @@ def test_same_model_same_bytes(tmp_path):
 
 def test_equal_arrays_are_stored_once(path):
     save_model(fitted("EnsembleSVC"), path)
-    n_tables = sum(array["shape"] == list(X.shape) for array in describe_file(path)["arrays"])
-    assert n_tables == 2  # sorted by class for the ensemble and its final_svm_, as they came for the stages
+    tables = [array for array in describe_file(path)["arrays"] if "coef" not in array["name"]]
+    # sorted by class for the ensemble and its final_svm_, as they came for the stages
+    assert sum(array["shape"] == list(X.shape) for array in tables) == 2
     loaded = load_model(path)
     assert loaded.final_svm_.support_vectors_ is loaded.support_vectors_
 
@@ -215,7 +216,7 @@ def test_kernel_function(path, kernel):
     }
     path.write_bytes(b"old")
     model = SVC(kernel=kernels[kernel]).fit(X, WORDS)
-    with pytest.raises(ValueError, match=r"function.*holds no code.*adatron\.kernels"):
+    with pytest.raises(ValueError, match=r"SVC_kernel.*function.*holds no code.*adatron\.kernels"):
         save_model(model, path)
     assert path.read_bytes() == b"old"
     assert os.listdir(path.parent) == ["model.skops"]
@@ -231,7 +232,7 @@ def test_what_cannot_be_saved_is_named(path):
         save_model(make_pipeline(StandardScaler(), LogisticRegression()).fit(X, WORDS), path)
     with pytest.raises(ValueError, match="int cannot be stored"):
         save_model(3, path)
-    with pytest.raises(ValueError, match="cv=KFold"):
+    with pytest.raises(ValueError, match="AutoSVC_cv: a KFold cannot be part of a model file"):
         save_model(AutoSVC(cv=KFold(3)).fit(X, WORDS), path)
     for value in ({1, 2}, b"bytes", np.zeros(1, dtype=complex), np.array(["2020"], dtype="M8[D]"), 1j):
         model.value_ = value
@@ -320,6 +321,8 @@ def test_without_skops_the_error_says_how_to_get_it(path, monkeypatch):
     save_model(fitted("SVR"), path)
     monkeypatch.setitem(sys.modules, "skops.io", None)
     for act in (load_model, lambda path: save_model(fitted("SVR"), path)):
-        with pytest.raises(ImportError, match=r"model files need skops: pip install 'adatron\[cli\]'"):
+        with pytest.raises(
+            ImportError, match=r"model files and checkpoints need skops: pip install 'adatron\[cli\]'"
+        ):
             act(path)
     assert describe_file(path)["written_by"].startswith("adatron ")

@@ -14,9 +14,9 @@ from adatron.auto.base import OUT_OF_TIME, AutoEstimator
 from adatron.auto.scoring import label_metric
 from adatron.auto.search import AutoSearch
 from adatron.auto.search_data import Scalings, divided_by, prepared_data, sample_of
-from adatron.estimators import expansion, inputs, training_set
-from adatron.estimators.base import coef_beside
+from adatron.estimators import inputs, training_set
 from adatron.estimators.classifier import ExpansionClassifier, Layout
+from adatron.estimators.expansion import Expansion, coef_beside
 from adatron.estimators.folds import Folds
 from adatron.estimators.probabilities import CalibratedMixin, ClassProbabilities
 from adatron.exceptions import AdatronWarning
@@ -140,6 +140,8 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
         status = Status.TIME_LIMIT if search.shortfall else status
         metric = label_metric(self.scoring, data.classes)
         calibrated = ClassProbabilities.from_held_out(result.held_decisions, held.codes, held.weights)
+        dual_coef = np.ascontiguousarray(result.coefficients[order].T)
+        precision = np.float32 if data.shape[0] > self._regime.few else np.float64
         return {
             "classes_": data.classes, "shape_fit_": data.shape, "feature_scale_": data.scales,
             "gamma_": gamma, "C_": result.C * data.weight_scale, "is_exact_": not np.isnan(chosen.C),
@@ -147,11 +149,11 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
             "best_threshold_": metric.best_threshold(held.codes, result.held_decisions) if metric else 0.0,
             "support_": data.rows[places].astype(np.int32), "support_vectors_": vectors,
             "n_support_": np.bincount(data.codes[places], minlength=len(data.classes)).astype(np.int32),
-            "dual_coef_": coef_beside(vectors, np.ascontiguousarray(result.coefficients[order].T)),
+            "dual_coef_": coef_beside(vectors, dual_coef),
             "intercept_": result.intercept, "n_iter_": result.stage, "duality_gap_": result.duality_gap,
             "status_": status, "converged_": status is Status.CONVERGED, "_probabilities": calibrated,
-            "_layout": Layout(len(data.classes), "ovr"), "_kernel": Gaussian(gamma), "_landmark_coef": None,
-            "_precision": np.float32 if data.shape[0] > self._regime.few else np.float64,
+            "_layout": Layout(len(data.classes), "ovr"),
+            "_expansion": Expansion(vectors, dual_coef.T, result.intercept, Gaussian(gamma), precision),
         }  # fmt: skip
 
     def _warn(self, search: AutoSearch) -> None:
@@ -165,8 +167,8 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     def _decisions(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X = divided_by(inputs.check_predict_X(self, X), self.feature_scale_, self._regime)
-        vectors, coef = divided_by(self.support_vectors_, self.feature_scale_), expansion.dense_coef(self).T
-        return expansion.Expansion(vectors, coef, self.intercept_, self._kernel, self._precision)(X)
+        vectors = divided_by(self._expansion.vectors, self.feature_scale_)
+        return replace(self._expansion, vectors=vectors)(X)
 
     def _winners(self, decisions: np.ndarray) -> np.ndarray:
         threshold = getattr(self, "best_threshold_", 0.0)  # models saved by version 0.1 have none

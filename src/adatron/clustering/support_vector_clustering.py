@@ -182,6 +182,14 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         }  # fmt: skip
         return attributes if plan.path is None else attributes | {"path_": plan.path}
 
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        alpha, shape = self.dual_coef_, (len(self.support_), self.n_features_in_)
+        if alpha.min() < 0.0 or abs(alpha.sum() - 1.0) > 1e-6 or self.support_vectors_.shape != shape:
+            raise ValueError("dual_coef_ is no convex combination of the support vectors")
+        if not 0.0 <= self.radius_ < np.inf or self.labels_.max() + 1 != self.n_clusters_:
+            raise ValueError(f"radius_ is {self.radius_}, or n_clusters_ is not the number of labels_")
+
 
 def _width(name: str, value: Any, allowed: str) -> float:
     sigma = check_number(name, value, allowed=allowed)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan, summary_attributes, unfitted_on_error
 from adatron.estimators.classifier import ExpansionClassifier, Layout, classifier_attributes
-from adatron.estimators.expansion import Expansion
+from adatron.estimators.expansion import Expansion, expansion_attributes
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.parameters import (
     check_common_parameters,
@@ -159,13 +159,15 @@ class EnsembleSVC(ExpansionClassifier):
         order = np.argsort(codes, kind="stable")
         expanded = gram.projection @ gram.weights_of(coefficients)
         dual_coef, places = np.ascontiguousarray(expanded[order].T), gram.landmarks[order]
-        attributes = replace(plan, gram=None).expansion(places, expanded, dual_coef, np.zeros(alpha.shape[1]))
+        attributes = expansion_attributes(
+            replace(plan, gram=None), places, expanded, dual_coef, np.zeros(alpha.shape[1])
+        )
         return attributes | {
             "classes_": data.classes,
             "n_support_": np.bincount(codes, minlength=len(data.classes)).astype(np.int32),
             "kernel_error_": gram.trace_error,
             "_layout": plan.layout,
-            "_precision": np.float32,
+            "_expansion": replace(attributes["_expansion"], precision=np.float32),
         }
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:

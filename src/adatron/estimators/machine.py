@@ -8,7 +8,7 @@ from scipy import sparse
 
 from adatron.estimators.base import FitPlan, summary_attributes
 from adatron.estimators.classifier import Layout
-from adatron.estimators.expansion import ExpansionMachine, fitted_like, libsvm_form
+from adatron.estimators.expansion import ExpansionMachine, expansion_attributes, fitted_like, libsvm_form
 from adatron.estimators.parameters import (
     check_common_parameters,
     check_max_iter,
@@ -146,7 +146,9 @@ class SupportVectorMachine(ExpansionMachine):
         (solution,) = solutions
         support = np.flatnonzero(coefficients)
         intercept = np.array([scale * solution.bias + shift])
-        attributes = plan.expansion(support, coefficients[:, None], coefficients[None, support], intercept)
+        attributes = expansion_attributes(
+            plan, support, coefficients[:, None], coefficients[None, support], intercept
+        )
         moved = attributes["intercept_"] - intercept  # with the rows
         return attributes | summary_attributes(solutions) | {
             "n_support_": np.array([len(support)], dtype=np.int32),
@@ -159,7 +161,7 @@ class SupportVectorMachine(ExpansionMachine):
         """Weights of the features, one row per problem; linear kernel only. Sparse after a sparse fit."""
         if not isinstance(getattr(self, "_kernel", None), Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
-        expansion = self._expansion()
+        expansion = self._expansion
         weights: Any = linear_weights(expansion.vectors, expansion.coefficients)
         weights = sparse.csr_array(weights) if sparse.issparse(expansion.vectors) else weights
         # a change of it would not change the model

@@ -137,6 +137,11 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     def _predicted(self, decisions: np.ndarray) -> np.ndarray:
         return np.where(self._scores(decisions) >= 0.0, 1, -1)
 
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        if self.offset_ != -self.intercept_ or self.dual_coef_.min() < 0.0:
+            raise ValueError("offset_ is not -intercept_, or dual_coef_ has negative multipliers")
+
     def _check_parameters(self) -> None:
         allowed = "a number above 0 and at most 1"
         if check_number("nu", self.nu, allowed=allowed) > 1.0:

@@ -17,7 +17,7 @@ from adatron.numerics.compiled import compiled, compiled_part
 from adatron.numerics.exponential import exponential
 
 Rows: TypeAlias = "slice | np.ndarray"
-FUNCTIONS = ("identity", "exp", "power", "tanh")  # that `row_of` applies
+FUNCTIONS = ("identity", "exp", "power", "tanh", "exp of root")  # that `row_of` applies
 _VALUES_AT_ONCE = 10_000_000
 
 
@@ -252,6 +252,9 @@ def row_of(i, matrix):
         elif matrix.function == 3:
             for j in range(len(row)):
                 row[j] = np.tanh(row[j])
+        elif matrix.function == 4:
+            for j in range(len(row)):
+                row[j] = exponential(-np.sqrt(max(-row[j], 0.0)))
         matrix.place[i] = matrix.filled[0]
         matrix.filled[0] += 1
     return matrix.K[matrix.place[i]]

@@ -9,8 +9,9 @@ from scipy import sparse
 from scipy.linalg.blas import dsymv
 
 from adatron.gram.base import FUNCTIONS, Gram, PartialMatrix, Rows, add_kept_rows, check_finite, row_of
+from adatron.gram.evaluate import tile_evaluator, usable_form, whole_matrix
 from adatron.gram.row_source import slices
-from adatron.gram.tiles import as_dense, tile_evaluator, usable_form, whole_matrix
+from adatron.gram.tiles import as_dense
 from adatron.kernels import Kernel, Linear, squared_norms
 from adatron.numerics.compiled import IS_COMPILED, compiled, compiled_part
 from adatron.numerics.exponential import exponentials
@@ -93,7 +94,8 @@ class LazyGram(Gram):
     has_own_threads = True
 
     def __init__(self, kernel: Kernel, X: Any) -> None:
-        self.kernel, self.X, self.m, self.cost = kernel, X, X.shape[0], 8 * X.shape[0] ** 2
+        self.kernel, self.X = kernel.split(X)
+        self.m, self.cost = X.shape[0], 8 * X.shape[0] ** 2
         self._partial: PartialMatrix | None = None
 
     def partial(self) -> PartialMatrix:
