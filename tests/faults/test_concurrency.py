@@ -218,7 +218,7 @@ def leaks(n_fits):
     before, open_before = memory(), len(os.listdir("/proc/self/fd"))
     for _ in range(n_fits):
         SVC().fit(X, y)
-    assert len(os.listdir("/proc/self/fd")) == open_before
+    assert len(os.listdir("/proc/self/fd")) <= open_before  # others may be closed meanwhile
     return memory() / before
 
 

@@ -100,11 +100,12 @@ def failing(name, after, error):
     return function
 
 
+@pytest.mark.fault("R4")
 @pytest.mark.parametrize(
     ("name", "after"), [("write", 0), ("write", 1), ("fsync", 0), ("replace", 0), ("open", 0)]
 )
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
-def test_R4_disk_full(tmp_path, monkeypatch, name, after, code):
+def test_disk_full(tmp_path, monkeypatch, name, after, code):
     path = tmp_path / "file"
     path.write_bytes(b"old")
     monkeypatch.setattr(os, name, failing(name, after, OSError(code, os.strerror(code))))
@@ -117,8 +118,9 @@ def test_R4_disk_full(tmp_path, monkeypatch, name, after, code):
     assert os.listdir(tmp_path) == ["file"]
 
 
+@pytest.mark.fault("R4")
 @posix_only
-def test_R4_file_that_may_not_grow(tmp_path):
+def test_file_that_may_not_grow(tmp_path):
     """The kernel refuses the write, as it does on a full disk."""
     path = tmp_path / "file"
     atomic_write(path, dumped([np.zeros(3)], "test"))
@@ -139,14 +141,16 @@ def test_interrupt_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == ["file"]
 
 
+@pytest.mark.fault("R8")
 @posix_only
-def test_R8_killed_while_saving(tmp_path):
+def test_killed_while_saving(tmp_path):
     """30 times: the file is an old or a new one, never a mix. Temporary files show that it was mid-save."""
     assert int(run(KILLED, tmp_path / "file", 30)) > 5
 
 
+@pytest.mark.fault("F11")
 @posix_only
-def test_F11_two_processes_write_the_same_path(tmp_path):
+def test_two_processes_write_the_same_path(tmp_path):
     path = tmp_path / "file"
     code = (
         "import sys, numpy as np\nfrom adatron.files.atomic import atomic_write\n"
@@ -166,8 +170,9 @@ def test_F11_two_processes_write_the_same_path(tmp_path):
     assert os.listdir(tmp_path) == ["file"]
 
 
+@pytest.mark.fault("F8")
 @posix_only
-def test_F8_targets_that_are_no_files(tmp_path):
+def test_targets_that_are_no_files(tmp_path):
     (tmp_path / "real").write_bytes(b"old")
     os.symlink(tmp_path / "real", tmp_path / "link")
     os.symlink(tmp_path / "nowhere", tmp_path / "dangling")
@@ -189,16 +194,18 @@ def test_F8_targets_that_are_no_files(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["dangling", "folder", "link", "pipe", "real"]
 
 
-def test_R6_missing_directory(tmp_path):
+@pytest.mark.fault("R6")
+def test_missing_directory(tmp_path):
     for path in (tmp_path / "missing" / "file", tmp_path / "file" / "below"):
         (tmp_path / "file").write_bytes(b"")
         with pytest.raises(FileNotFoundError, match="there is no directory"):
             check_target(path)
 
 
+@pytest.mark.fault("R6")
 @posix_only
 @pytest.mark.skipif(getattr(os, "geteuid", lambda: 1)() == 0, reason="root may write everywhere")
-def test_R6_no_permission(tmp_path):
+def test_a_directory_without_permission(tmp_path):
     (tmp_path / "file").write_bytes(b"old")
     os.chmod(tmp_path / "file", 0o444)
     with pytest.raises(PermissionError, match="permission"):
@@ -211,8 +218,9 @@ def test_R6_no_permission(tmp_path):
         os.chmod(tmp_path, 0o755)
 
 
+@pytest.mark.fault("R6")
 @posix_only
-def test_R6_no_permission_is_seen_before_anything_is_written(tmp_path, monkeypatch):
+def test_no_permission_is_seen_before_anything_is_written(tmp_path, monkeypatch):
     """As any user: what the operating system says about access is believed."""
     monkeypatch.setattr(os, "access", lambda place, mode: False)
     with pytest.raises(PermissionError, match="no permission to write its directory"):
@@ -237,9 +245,10 @@ def test_directory_that_cannot_be_synced(tmp_path, monkeypatch):
             atomic_write(tmp_path / "file", [b"newer"])
 
 
+@pytest.mark.fault("R8")
 @pytest.mark.slow
 @posix_only
-def test_R8_killed_while_saving_many_times(tmp_path):
+def test_killed_while_saving_many_times(tmp_path):
     assert int(run(KILLED, tmp_path / "file", 300)) > 50
 
 

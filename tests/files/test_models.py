@@ -149,7 +149,8 @@ def test_what_belongs_to_a_run_is_left_out(path):
     assert again(SVC(random_state=7).fit(X, WORDS), path).random_state == 7
 
 
-def test_F17_file_tells_nothing_about_the_machine(path, monkeypatch):
+@pytest.mark.fault("F17")
+def test_file_tells_nothing_about_the_machine(path, monkeypatch):
     monkeypatch.chdir(path.parent)
     cached = make_pipeline(StandardScaler(), SVC(), memory=str(path.parent)).fit(X, WORDS)
     for model in (cached, fitted("AutoSVC"), fitted("Pipeline")):
@@ -168,7 +169,8 @@ def test_F17_file_tells_nothing_about_the_machine(path, monkeypatch):
     assert load_model("here.skops") is not None
 
 
-def test_F17_same_model_same_bytes(tmp_path):
+@pytest.mark.fault("F17")
+def test_same_model_same_bytes(tmp_path):
     """No date and no counter."""
     for name in ("one", "two"):
         save_model(fitted("EnsembleSVC"), tmp_path / name)
@@ -232,8 +234,9 @@ def test_truth_values_as_keys(path):
     assert again(model, path).class_weight == model.class_weight
 
 
+@pytest.mark.fault("F18")
 @pytest.mark.parametrize("kernel", ["own function", "wrapped", "within a sum"])
-def test_F18_kernel_function(path, kernel):
+def test_kernel_function(path, kernel):
     kernels = {
         "own function": lambda A, B: A @ B.T,
         "wrapped": CallableKernel(lambda A, B: A @ B.T),

@@ -14,6 +14,7 @@ from adatron.io.readers.cells import MISSING_MARKERS
 from tests.io.reading import PLACE, fault, outcome, read
 
 
+@pytest.mark.fault("F13")
 @pytest.mark.parametrize(
     "text",
     [
@@ -43,7 +44,7 @@ from tests.io.reading import PLACE, fault, outcome, read
         "gaps",
     ],
 )
-def test_F13_spellings_of_one_table(text):
+def test_spellings_of_one_table(text):
     table = read(text)
     assert table.columns == ["a", "b", "c"]
     assert table.kinds == ["number", "number", "text"]
@@ -80,13 +81,15 @@ def test_header_can_be_forced():
     assert read("a,b\nc,d\n", header=False).n_rows == 2
 
 
-def test_F13_first_line_of_names_read_as_a_row_says_so():
+@pytest.mark.fault("F13")
+def test_first_line_of_names_read_as_a_row_says_so():
     rows = "".join(f"{i},2,3\n" for i in range(20))
     message = fault("id,2019,2020\n" + rows)
     assert message.startswith("t.csv:1:1: not a number in column 'column_1'")
     assert "header=True" in message
 
 
+@pytest.mark.fault("F13")
 @pytest.mark.parametrize(
     ("text", "place", "words"),
     [
@@ -107,7 +110,7 @@ def test_F13_first_line_of_names_read_as_a_row_says_so():
         ("a,b,\n1,2,\n3,4,\n", (2, 5), ["no value at all in column 'column_3'"]),
     ],
 )
-def test_F13_faults_have_their_place(text, place, words):
+def test_faults_have_their_place(text, place, words):
     message = fault(text)
     assert tuple(map(int, PLACE.match(message).groups())) == place
     assert all(word in message for word in words), message
@@ -115,6 +118,7 @@ def test_F13_faults_have_their_place(text, place, words):
     assert ", expected " in message
 
 
+@pytest.mark.fault("F13")
 @pytest.mark.parametrize(
     ("cell", "hint"),
     [
@@ -131,7 +135,7 @@ def test_F13_faults_have_their_place(text, place, words):
         ("--1", "expected a number"),
     ],
 )
-def test_F13_a_slip_in_a_number_is_no_category(cell, hint):
+def test_a_slip_in_a_number_is_no_category(cell, hint):
     rows = [f"{i},y" for i in range(100)]
     rows[41] = f'"{cell}",y'
     message = fault("a,b\n" + "\n".join(rows))
@@ -144,14 +148,16 @@ def test_F13_a_slip_in_a_number_is_no_category(cell, hint):
     assert table.column("a")[41] == cell
 
 
-def test_F13_mixed_types_below_nine_tenths_are_categories_in_their_own_spelling():
+@pytest.mark.fault("F13")
+def test_mixed_types_below_nine_tenths_are_categories_in_their_own_spelling():
     cells = [f"{i % 3}.0" for i in range(5000)] + ["unknown"] * 1000
     table = read("a,b\n" + "".join(f"{cell},1\n" for cell in cells))
     assert table.kinds == ["text", "number"]
     assert table.column("a").tolist() == cells
 
 
-def test_F13_nine_tenths_is_the_border():
+@pytest.mark.fault("F13")
+def test_nine_tenths_is_the_border():
     def column(n_numbers, n_text):
         return "a,b\n" + "1.5,1\n" * n_numbers + "x,1\n" * n_text
 
@@ -159,7 +165,8 @@ def test_F13_nine_tenths_is_the_border():
     assert "t.csv:92:1: " in fault(column(90, 10))
 
 
-def test_F13_kinds_that_are_asked_for():
+@pytest.mark.fault("F13")
+def test_kinds_that_are_asked_for():
     text = "zip,age\n" + "123,4\n" * 10
     assert read(text, categorical=["zip"]).column("zip").tolist() == ["123"] * 10
     message = fault("zip,age\nA1,4\nB2,5\n", numeric=["zip"])
@@ -171,6 +178,7 @@ def test_F13_kinds_that_are_asked_for():
     assert "list of column names" in fault(text, categorical="zip")
 
 
+@pytest.mark.fault("F13")
 @pytest.mark.parametrize(
     ("text", "place"),
     [
@@ -180,23 +188,26 @@ def test_F13_kinds_that_are_asked_for():
         ("a;b\n1.5;x\n1,5;y\n", "t.csv:3:1: "),
     ],
 )
-def test_F13_decimal_comma_is_named(text, place):
+def test_decimal_comma_is_named(text, place):
     message = fault(text)
     assert message.startswith(place)
     assert "decimal=','" in message
 
 
-def test_F13_decimal_comma_when_asked_for():
+@pytest.mark.fault("F13")
+def test_decimal_comma_when_asked_for():
     table = read('a,b\n"1,5",2\n"-,25e1",3\n', decimal=",")
     np.testing.assert_array_equal(table.column("a"), [1.5, -2.5])
     assert "t.csv:2:1: " in fault("a;b\n1.234;2\n" + "1,5;3\n" * 20, decimal=",")
 
 
-def test_F13_decimal_commas_between_commas_are_suspected():
+@pytest.mark.fault("F13")
+def test_decimal_commas_between_commas_are_suspected():
     assert "is the comma a decimal mark?" in fault("a,b\nx,y\nx,z\nx,u\n1,5,2,5\n")
 
 
-def test_F13_wrong_delimiter():
+@pytest.mark.fault("F13")
+def test_wrong_delimiter():
     message = fault("a,b\n1,2\n", delimiter=";")
     assert message.startswith("t.csv:1:1: one column only with delimiter=';', found 2 columns with ','")
     assert read("a,b;c\n1,2;3\n", delimiter=",").columns == ["a", "b;c"]
@@ -208,8 +219,9 @@ def test_one_column(text):
     np.testing.assert_array_equal(read(text).values[0], [1.0, 2.0, 3.0])
 
 
+@pytest.mark.fault("F13")
 @pytest.mark.parametrize("marker", ["", "?", "NA", "N/A", "NaN", "null", "  "])
-def test_F13_missing_values_with_impute(marker):
+def test_missing_values_with_impute(marker):
     table = read(f"a,b,c\n1,x,y\n{marker},{marker},z\n3,y,y\n", impute=True)
     np.testing.assert_array_equal(table.column("a"), [1.0, np.nan, 3.0])
     assert table.column("b").tolist() == ["x", None, "y"]
@@ -241,7 +253,8 @@ def test_spelling_of_numeric_labels():
     assert read("a,b\n" + "".join(f"1,{i}\n" for i in range(1001))).spelling == {}
 
 
-def test_F14_columns_are_limited():
+@pytest.mark.fault("F14")
+def test_columns_are_limited():
     text = ",".join(["1"] * 101) + "\n"
     assert "t.csv:1:1: too many columns, found 101, expected at most 100" in fault(
         text, limits=Limits(max_columns=100)
@@ -251,12 +264,14 @@ def test_F14_columns_are_limited():
     assert "found 101" in fault(blanks, limits=Limits(max_columns=100))
 
 
+@pytest.mark.fault("F14")
 @pytest.mark.parametrize("delimiter", [",", " "])
-def test_F14_ten_million_columns(delimiter):
+def test_ten_million_columns(delimiter):
     assert "found 10000000, expected at most 100000" in fault(delimiter.join(["1"] * 10**7))
 
 
-def test_F14_open_quote_ends_soon():
+@pytest.mark.fault("F14")
+def test_open_quote_ends_soon():
     message = fault('a,b\n1,"' + "2,3\n" * 10**6)
     assert message.startswith("t.csv:2:3: quotation mark without its partner")
 
@@ -302,9 +317,10 @@ def test_text_survives(rows, delimiter):
     assert [column.tolist() for column in table.values] == columns
 
 
+@pytest.mark.fault("F13")
 @settings(derandomize=True, max_examples=300, deadline=None)
 @given(st.text(alphabet='01.,;|"\n\r\t -eax?#', max_size=60), st.booleans())
-def test_F13_whatever_comes_is_a_table_or_an_error_with_its_place(text, impute):
+def test_whatever_comes_is_a_table_or_an_error_with_its_place(text, impute):
     result = outcome(text, impute=impute)
     if isinstance(result, str):
         assert PLACE.match(result), result
@@ -314,9 +330,10 @@ def test_F13_whatever_comes_is_a_table_or_an_error_with_its_place(text, impute):
         assert {len(column) for column in result.values} == {result.n_rows}
 
 
+@pytest.mark.fault("F13")
 @settings(derandomize=True, max_examples=100, deadline=None)
 @given(st.data())
-def test_F13_places_point_at_the_cell(data):
+def test_places_point_at_the_cell(data):
     """A slip is put into a table whose other cells may be quoted and span lines."""
     cell = st.sampled_from(["1", " 2", '"3"', '"4\n"', '" 5"'])
     n_rows = data.draw(st.integers(20, 40))
@@ -328,8 +345,9 @@ def test_F13_places_point_at_the_cell(data):
     assert text.split("\n")[line - 1][column - 1 :].startswith("oops")
 
 
+@pytest.mark.fault("F13")
 @pytest.mark.parametrize("line", [4094, 4096, 4097, 9000])
-def test_F13_places_in_later_batches(line):
+def test_places_in_later_batches(line):
     """Batches of 4096 records, here with blank lines and records of two lines among them."""
     lines = ["a,b", "", '"1\n",2', *["3,4"] * 10_000]
     text = "\n".join(lines).split("\n")

@@ -90,7 +90,8 @@ def test_options():
     assert "header does not apply" in fault(TABLE, "t.parquet", header=True)
 
 
-def test_F1_truncated_at_every_byte_and_F3_other_files():
+@pytest.mark.fault("F1")
+def test_truncated_at_every_byte_and_F3_other_files():
     for end in range(4, len(TABLE)):
         assert "damaged Parquet file" in fault(TABLE[:end], "t.parquet")
     assert "not a Parquet file" in fault(b"a,b\n1,2\n", "t.parquet")
@@ -98,14 +99,16 @@ def test_F1_truncated_at_every_byte_and_F3_other_files():
     assert "a Parquet file by its first bytes" in fault(TABLE, "t.csv", format="csv")
 
 
-def test_F13_duplicate_names():
+@pytest.mark.fault("F13")
+def test_duplicate_names():
     table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
     stream = io.BytesIO()
     pq.write_table(table, stream)
     assert "duplicate column names, found 'a'" in fault(stream.getvalue(), "t.parquet")
 
 
-def test_F14_limits():
+@pytest.mark.fault("F14")
+def test_limits():
     many = parquet({"a": np.zeros(10**6)})
     assert len(many) < 10**5
     assert "too large" in fault(many, "t.parquet", limits=Limits(max_bytes=10**6))
@@ -113,7 +116,8 @@ def test_F14_limits():
     assert "too many columns, found 3" in fault(TABLE, "t.parquet", limits=Limits(max_columns=2))
 
 
-def test_F14_a_long_string_that_is_repeated():
+@pytest.mark.fault("F14")
+def test_a_long_string_that_is_repeated():
     long = "x" * 10**6
     column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(10**5, dtype=np.int32)), pa.array([long]))
     table = read(parquet({"a": column, "b": np.zeros(10**5)}), "t.parquet")

@@ -28,16 +28,18 @@ def test_compressed_under_any_name(ending, tmp_path):
         np.testing.assert_array_equal(read_table(path).to_matrix(), [[1.0, 2.0], [3.0, 4.0]])
 
 
+@pytest.mark.fault("F1")
 @pytest.mark.parametrize("compress", COMPRESSIONS.values(), ids=COMPRESSIONS)
-def test_F1_compressed_files_cut_anywhere(compress):
+def test_compressed_files_cut_anywhere(compress):
     data = compress(TABLE * 100)
     for end in range(8, len(data)):
         message = fault(data[:end], "t.csv.z")
         assert "damaged or incomplete" in message
 
 
+@pytest.mark.fault("F14")
 @pytest.mark.parametrize("compress", COMPRESSIONS.values(), ids=COMPRESSIONS)
-def test_F14_bombs_of_one_line_are_bounded(compress):
+def test_bombs_of_one_line_are_bounded(compress):
     bomb = compress(b"1" * 2**24) * 64  # a line of 1 GiB
     read(TABLE)
     tracemalloc.start()
@@ -50,15 +52,17 @@ def test_F14_bombs_of_one_line_are_bounded(compress):
     assert peak < 150 * 2**20
 
 
+@pytest.mark.fault("F14")
 @pytest.mark.parametrize("compress", COMPRESSIONS.values(), ids=COMPRESSIONS)
-def test_F14_bombs_of_many_lines(compress, monkeypatch):
+def test_bombs_of_many_lines(compress, monkeypatch):
     monkeypatch.setattr(text_module, "HARMLESS_BYTES", 2**16)
     bomb = compress(b"1,2\n" * 2**16)
     assert "expands to more than 3 times" in fault(bomb, "t.csv.z", limits=Limits(max_expansion=3))
     assert read(bomb, "t.csv.z", limits=Limits(max_expansion=10**6)).n_rows == 2**16
 
 
-def test_F14_size_and_line_limits(tmp_path):
+@pytest.mark.fault("F14")
+def test_size_and_line_limits(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(TABLE)
     with pytest.raises(ValueError, match="too large, found 12 bytes or more, expected at most 11"):
@@ -73,12 +77,14 @@ def test_F14_size_and_line_limits(tmp_path):
         Limits(max_columns=0)
 
 
-def test_F14_more_than_the_memory(monkeypatch):
+@pytest.mark.fault("F14")
+def test_more_than_the_memory(monkeypatch):
     monkeypatch.setattr("adatron.numerics.memory.available_memory", lambda: 2**31)
     monkeypatch.setattr(Source, "size", 2**40)
     assert "too large, found 1099511627776 bytes or more, expected at most 536870912" in fault(TABLE)
 
 
+@pytest.mark.fault("F15")
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -95,20 +101,22 @@ def test_F14_more_than_the_memory(monkeypatch):
     ],
 )
 @pytest.mark.parametrize("name", ["t.csv", "t.svm", "t"])
-def test_F15_what_is_no_utf8_text(data, words, name):
+def test_what_is_no_utf8_text(data, words, name):
     message = fault(data, name)
     assert message.startswith(f"{name}: ")
     assert all(word in message for word in words), message
 
 
-def test_F15_characters_across_the_borders_of_chunks(monkeypatch):
+@pytest.mark.fault("F15")
+def test_characters_across_the_borders_of_chunks(monkeypatch):
     monkeypatch.setattr(text_module, "_CHUNK", 1)
     assert read("ä,€\n1,😀\n2,x\n").columns == ["ä", "€"]
     assert "byte 0xe2 at byte offset 4 (line 2)" in fault(b"a,b\n\xe2\x82")
     assert "byte offset 4 (line 2)" in fault(b"a,b\n\xe2\x82,1\n")
 
 
-def test_F16_file_cut_or_written_while_it_is_read(tmp_path, monkeypatch):
+@pytest.mark.fault("F16")
+def test_file_cut_or_written_while_it_is_read(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     take = text_module._Check.take
 
@@ -130,13 +138,15 @@ def stdin(monkeypatch, data, is_terminal=False):
     monkeypatch.setattr(sys, "stdin", stream)
 
 
-def test_L7_standard_input(monkeypatch):
+@pytest.mark.fault("L7")
+def test_standard_input(monkeypatch):
     stdin(monkeypatch, TABLE)
     assert read_table("-").columns == ["a", "b"]
     stdin(monkeypatch, lzma.compress(b"1 1:2\n"))
     assert read_table("-").X.shape == (1, 1)
 
 
+@pytest.mark.fault("L7")
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -146,13 +156,14 @@ def test_L7_standard_input(monkeypatch):
         (b"\xff\xd8\xff", "<stdin>: not UTF-8 text: found byte 0xff"),
     ],
 )
-def test_L7_standard_input_without_a_table(monkeypatch, data, message):
+def test_standard_input_without_a_table(monkeypatch, data, message):
     stdin(monkeypatch, data)
     with pytest.raises(ValueError, match=message):
         read_table("-")
 
 
-def test_L7_terminal_or_nothing(monkeypatch):
+@pytest.mark.fault("L7")
+def test_terminal_or_nothing(monkeypatch):
     stdin(monkeypatch, TABLE, is_terminal=True)
     with pytest.raises(OSError, match="<stdin>: is a terminal; pipe"):
         read_table("-")
@@ -161,7 +172,8 @@ def test_L7_terminal_or_nothing(monkeypatch):
         read_table("-")
 
 
-def test_L2_missing_unreadable_and_directory(tmp_path):
+@pytest.mark.fault("L2")
+def test_missing_unreadable_and_directory(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"none\.csv: cannot be read: No such file"):
         read_table(tmp_path / "none.csv")
     with pytest.raises(IsADirectoryError, match="is a directory; name a file"):
@@ -172,8 +184,9 @@ def test_L2_missing_unreadable_and_directory(tmp_path):
         read_table(3)
 
 
+@pytest.mark.fault("L2")
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads everything")
-def test_L2_unreadable(tmp_path):
+def test_unreadable(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(TABLE)
     path.chmod(0)
@@ -181,11 +194,12 @@ def test_L2_unreadable(tmp_path):
         read_table(path)
 
 
+@pytest.mark.fault("L10")
 @pytest.mark.skipif(os.name != "posix", reason="names that other systems refuse")
 @pytest.mark.parametrize(
     "name", ["two\nlines.csv", "\x1b[31mred.csv", "-rf.csv", "\udcff.csv", "a\u202eb.csv"]
 )
-def test_L10_names_are_escaped(name, tmp_path, monkeypatch):
+def test_names_are_escaped(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for write in (True, False):
         with pytest.raises((ValueError, OSError)) as caught:
@@ -198,7 +212,8 @@ def test_L10_names_are_escaped(name, tmp_path, monkeypatch):
     assert ":2:2: row with too few cells" in message
 
 
-def test_L10_cells_are_escaped():
+@pytest.mark.fault("L10")
+def test_cells_are_escaped():
     rows = "".join(f"{i},1\n" for i in range(50))
     message = fault(f"a,b\n{rows}\x1b[31m,1\n")
     assert "found '\\x1b[31m'" in message

@@ -20,6 +20,7 @@ def read_svm(text, **options):
     return read(text, "t.svm", **options)
 
 
+@pytest.mark.fault("F12")
 @pytest.mark.parametrize(
     ("text", "place", "words"),
     [
@@ -59,7 +60,7 @@ def read_svm(text, **options):
         ("", (1, 1), ["no data", "empty"]),
     ],
 )
-def test_F12_faults_have_their_place(text, place, words):
+def test_faults_have_their_place(text, place, words):
     message = fault(text, "t.svm")
     assert tuple(map(int, PLACE.match(message).groups())) == place
     assert all(word in message for word in words), message
@@ -68,6 +69,7 @@ def test_F12_faults_have_their_place(text, place, words):
     assert message.isprintable()
 
 
+@pytest.mark.fault("F12")
 @pytest.mark.parametrize(
     "text",
     [
@@ -80,26 +82,29 @@ def test_F12_faults_have_their_place(text, place, words):
     ],
     ids=["plain", "crlf", "bom", "comments", "tight", "cr"],
 )
-def test_F12_spellings_of_one_matrix(text):
+def test_spellings_of_one_matrix(text):
     table = read_svm(text)
     np.testing.assert_array_equal(table.X.toarray(), [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]])
     np.testing.assert_array_equal(table.y, [1.0, -1.0])
     assert table.X.indices.dtype == np.int32
 
 
-def test_F12_rows_without_values_and_explicit_zeros():
+@pytest.mark.fault("F12")
+def test_rows_without_values_and_explicit_zeros():
     table = read_svm("1\n-1 2:0\n")
     assert table.X.shape == (2, 2)
     assert table.X.count_nonzero() == 0
 
 
-def test_F12_zero_based():
+@pytest.mark.fault("F12")
+def test_zero_based():
     table = read_svm("1 0:5 2:1\n", zero_based=True)
     np.testing.assert_array_equal(table.X.toarray(), [[5.0, 0.0, 1.0]])
     assert f"from 0 to {2**31 - 1}" in fault(f"1 {2**31}:5\n", "t.svm", zero_based=True)
 
 
-def test_F12_n_features():
+@pytest.mark.fault("F12")
+def test_n_features():
     assert read_svm("1 2:1\n", n_features=5).X.shape == (1, 5)
     assert fault("1 1:1\n1 2:1 6:1\n", "t.svm", n_features=5).startswith("t.svm:2:7: bad index")
     assert read_svm("1 4:1\n", n_features=5, zero_based=True).X.shape == (1, 5)
@@ -107,19 +112,22 @@ def test_F12_n_features():
     assert "n_features must be" in fault("1 1:1\n", "t.svm", n_features=0)
 
 
-def test_F12_labels_keep_their_spelling():
+@pytest.mark.fault("F12")
+def test_labels_keep_their_spelling():
     assert read_svm("+1 1:1\n-1 1:1\n1 1:2\n").spelling == {1.0: "+1", -1.0: "-1"}
     assert read_svm("".join(f"{i}.5 1:1\n" for i in range(1001))).spelling == {}
 
 
+@pytest.mark.fault("F12")
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
-def test_F12_compressed(compress, tmp_path):
+def test_compressed(compress, tmp_path):
     path = tmp_path / "data"
     path.write_bytes(compress(b"+1 1:0.5 3:2\n-1 2:1\n"))
     np.testing.assert_array_equal(read_table(path).X.toarray(), [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]])
 
 
-def test_F12_options_of_tables_do_not_apply():
+@pytest.mark.fault("F12")
+def test_options_of_tables_do_not_apply():
     assert "target does not apply" in fault("1 1:2\n", "t.svm", target="y")
     assert "delimiter, header does not apply" in fault("1 1:2\n", "t.svm", header=True, delimiter=",")
     assert "n_features does not apply" in fault("1,2\n", n_features=3)
@@ -148,11 +156,12 @@ def test_what_scikit_learn_writes_is_read_as_scikit_learn_reads_it(rows, zero_ba
     np.testing.assert_array_equal(table.y, their_y)
 
 
+@pytest.mark.fault("F12")
 @settings(derandomize=True, max_examples=300, deadline=None)
 @given(
     st.lists(st.sampled_from([*"0123456789::::    \n\n\t+-.eE#x_\r\x0bé", "qid", "nan", "inf", "1:1 ", "2:"]))
 )
-def test_F12_whatever_comes_is_a_matrix_or_an_error_with_its_place(tokens):
+def test_whatever_comes_is_a_matrix_or_an_error_with_its_place(tokens):
     """What is accepted is what scikit-learn makes of it; what is refused has line and column."""
     text = "1 1:2\n" + "".join(tokens)
     result = outcome(text, "t.svm")

@@ -37,7 +37,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
 
     The smallest ball around the images of the rows under a Gaussian kernel, with the part `nu` of them
     allowed outside, is a set of contours in the space of the rows. Rows are connected when the segment
-    between them stays inside, and what is connected is a cluster, unless it is too small for one. Other
+    between them stays inside, and a connected component is a cluster, unless it is too small. Other
     rows belong to the nearest cluster if they are around it: if the output of the ball's centre is at
     least a third of that on the contour, there and on the way. The rest are outliers.
 
@@ -84,7 +84,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     """
 
     kernel = "rbf"  # the only one; not a parameter
-    max_iter, time_limit, rank = -1, None, None  # limits of other machines that this one does not offer
+    max_iter, time_limit, rank = -1, None, None  # parameters that this estimator does not offer
     _accepts_sparse, _more_epochs = False, "raise tol, or scale X"
 
     def __init__(

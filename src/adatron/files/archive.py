@@ -41,7 +41,8 @@ def sealed(kind: str, members: Iterable[tuple[str, bytes]]) -> list[Any]:
         for name, content in members:
             archive.writestr(ZipInfo(name), content)  # without the date
         archive.comment = f"adatron {__version__} {kind} sha256:{64 * '0'}".encode()
-    body = buffer.getbuffer()[:-64]
+    # not getbuffer(): collecting a cycle with an exported BytesIO crashes Python 3.12.1
+    body = memoryview(buffer.getvalue())[:-64]
     return [body, hashlib.sha256(body).hexdigest().encode()]
 
 

@@ -1,4 +1,4 @@
-"""The kernel matrix as something that multiplies, dense or evaluated on demand.
+"""Kernel matrices: something that multiplies, dense or evaluated on demand.
 
 >>> import numpy as np
 >>> from adatron.gram import choose_gram
