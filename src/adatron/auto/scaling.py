@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 from adatron.gram import blockwise, mapped_rows, weighted_sum
 
 _CONSTANT = 1e-10  # deviation, relative to the largest value, below which a feature is constant
-_CLIP = 5.0  # deviations
+CLIP = 5.0  # deviations
 _DENSE_BYTES = 2**28  # that sparse rows may take when filled up
 _FEW_FEATURES = 1_000  # up to which sparse rows are no text
 
@@ -46,7 +46,7 @@ def scaled(X: Any, centre: Any, scale: Any, unit: Any, kept: np.ndarray) -> np.n
     z = X[:, kept].astype(np.float64) / unit[kept]
     z -= centre[kept]
     z /= scale[kept]
-    return z / np.sqrt(1.0 + (z / _CLIP) ** 2)
+    return z / np.sqrt(1.0 + (z / CLIP) ** 2)
 
 
 def scaler_for(X: Any, weights: np.ndarray) -> Scaler:
