@@ -48,7 +48,8 @@ def trained_exactly(search: Search, rows: SearchRows, criterion_for: Any, n_each
     judged = rows.with_folds(n_folds)
     dtype = np.float32 if rows.n > _SINGLE_FROM else np.float64
     finalists = [search.best] if search.is_over() or not n_each else search.finalists(n_each)
-    of_folds, relevance = None, search.relevance
+    of_folds: Any = None
+    relevance = search.relevance
     if any(one.power for one in finalists):
         teacher = search.best_of("laplacian")
         if rows.n <= _SINGLE_FROM:

@@ -34,7 +34,7 @@ def relevances(
         _add_squared_gradients(X, points[start : start + 32], weights, gamma, stacked, squares)
     g = squares.reshape(len(coefs), k, -1).sum(axis=1)
     largest = np.zeros((len(coefs), int(blocks.max()) + 1))
-    np.maximum.at(largest, (slice(None), blocks), g)
+    np.maximum.at(largest, (slice(None), blocks), g)  # type: ignore[arg-type]
     return largest[:, blocks]
 
 

@@ -94,7 +94,8 @@ class FoldKernels:
 
     def __init__(self, rows: SearchRows, family: type[Kernel], gamma: float, D: Any) -> None:
         """`D` has the distances of all rows, or for every fold those within it and from its held-out rows."""
-        self.rows, self.blocks = rows, []
+        self.rows = rows
+        self.blocks: list[Any] = []
         if isinstance(D, np.ndarray):
             K = kernel_values(family, gamma, D)
             self.blocks = [_parts(K, fold.train, fold.held) for fold in rows.folds]

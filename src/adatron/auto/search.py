@@ -80,7 +80,7 @@ class Search:
         self.rows, self.criterion, self.families = rows, criterion, families
         self.began, self.time_limit = began, time_limit
         self.tried: dict[tuple[str, int, float], Candidate] = {}
-        self.relevance: np.ndarray | None = None
+        self.relevance: Any = None  # (d,) once it is learned
         self.is_stopped = False  # by a callback or Ctrl-C
         self.after_round: Callable[[Candidate], bool] = lambda best: False  # whether to stop
         self._distances: dict[tuple[Any, float], tuple[np.ndarray, float]] = {}

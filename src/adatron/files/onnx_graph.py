@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adatron.auto import AutoSVC
-from adatron.auto.scaling import CLIP, Scaler
+from adatron.auto.scaling import CLIP
 from adatron.kernels import Exponential, Laplacian
 
 _OPSET, _IR_VERSION = 17, 8  # which onnxruntime reads since 1.12
@@ -27,7 +27,7 @@ class _Graph:
 
         array, name = np.asarray(value), f"constant_{len(self.constants)}"
         if array.dtype.kind in "UO":
-            texts = [str(item).encode() for item in array]
+            texts: Any = [str(item).encode() for item in array]
             self.constants.append(helper.make_tensor(name, TensorProto.STRING, array.shape, texts))
         else:
             self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
@@ -77,7 +77,7 @@ def auto_graph(model: Any) -> Any:
     return helper.make_model(whole, opset_imports=opset, ir_version=_IR_VERSION, producer_name="adatron")
 
 
-def _scaled(graph: _Graph, X: str, scale: Scaler) -> str:
+def _scaled(graph: _Graph, X: str, scale: Any) -> str:
     """What a `Scaler` does with numbers."""
     kept = graph.constant(scale.kept)
     z = graph.add("Gather", X, kept, axis=1)
@@ -111,9 +111,7 @@ def _decisions(graph: _Graph, X: str, machines: list[Any]) -> str:
         parts.append(body.add("Add", part, graph.constant(machine.bias)))
     body.add("Sum", *parts, name="decision")
     d, k = machines[0].vectors.shape[1], machines[0].coefficients.shape[1]
-    ends = [
-        [helper.make_tensor_value_info(name, TensorProto.DOUBLE, [size])]
-        for name, size in (("row", d), ("decision", k))
-    ]
-    loop = helper.make_graph(body.nodes, "row", *ends)
+    row = helper.make_tensor_value_info("row", TensorProto.DOUBLE, [d])
+    decision = helper.make_tensor_value_info("decision", TensorProto.DOUBLE, [k])
+    loop = helper.make_graph(body.nodes, "row", [row], [decision])
     return graph.add("Scan", X, body=loop, num_scan_inputs=1)

@@ -110,7 +110,16 @@ class Kernel:
     uses_city_block: bool = False  # whether it is ``exp(−gamma |x − z|₁)``, which has tiles of its own
 
     def split(self, *rows: Any) -> tuple[Any, ...]:
-        """The kernel without weights of features, and rows that are multiplied by them."""
+        """The kernel without weights of features, and rows that are multiplied by them.
+
+        Parameters
+        ----------
+        *rows : arrays or sparse matrices
+
+        Returns
+        -------
+        tuple
+        """
         return self, *rows
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
