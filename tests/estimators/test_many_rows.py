@@ -7,13 +7,12 @@ import pytest
 from sklearn.datasets import make_classification, make_moons
 
 from adatron import SVC, AutoSVC, EnsembleSVC
-from adatron.auto.search_data import feature_scales
 from adatron.estimators.base import KernelMachine
 from adatron.estimators.training_set import classification_set
 from adatron.gram import REGIME, low_rank, row_source
 from adatron.io import load_model, save_model
 
-SMALL = replace(REGIME, many_rows=1_000, few=300, large=1_500, samples=(300, 1_200), ranks=(20, 60, 60))
+SMALL = replace(REGIME, many_rows=1_000, search_rows=300, exact_rows=1_000)
 
 
 @pytest.fixture(autouse=True)
@@ -43,37 +42,11 @@ def test_mapped_float32_rows_are_not_copied(model, mapped, moons):
     assert np.shares_memory(data.X, mapped)
     _, y, X_test, y_test = moons
     fitted = model.fit(mapped, y)
-    assert fitted.support_vectors_.dtype == np.float64
     assert fitted.score(X_test, y_test) > 0.92
     same = model.fit(np.array(mapped), y)
     np.testing.assert_array_equal(same.decision_function(X_test), fitted.decision_function(X_test))
     double = model.fit(moons[0], y)
     assert np.mean(double.predict(X_test) == fitted.predict(X_test)) > 0.99
-
-
-def test_auto_svc_draws_from_more_rows_than_it_trains(monkeypatch, moons):
-    X, y, X_test, y_test = moons
-    everything = AutoSVC().fit(X, y)
-    monkeypatch.setattr(KernelMachine, "_regime", replace(SMALL, most=1_600))
-    labels = np.where(np.arange(len(y)) % 100 == 7, 2, y)  # twenty of a third class
-    ((whole, samples),) = AutoSVC()._scalings(X, labels, None, None)
-    assert whole.m == 1_600
-    assert (whole.codes == 2).sum() == 20  # a rare class is kept
-    np.testing.assert_array_equal(labels[whole.rows], whole.codes)
-    for sample in samples:
-        assert set(sample.rows) <= set(whole.rows)
-    model = AutoSVC().fit(X, y)
-    assert model.shape_fit_ == X.shape
-    assert model.score(X_test, y_test) > everything.score(X_test, y_test) - 0.01
-    shuffled = np.random.default_rng(0).permutation(len(y))
-    again = AutoSVC().fit(X[shuffled], y[shuffled])
-    np.testing.assert_allclose(again.decision_function(X_test), model.decision_function(X_test), atol=1e-3)
-
-
-def test_auto_svc_scales_mapped_rows_when_it_reads_them(mapped, moons):
-    ((whole, samples),) = AutoSVC()._scalings(mapped, moons[1], None, None)
-    assert np.shares_memory(whole.scaled.X, mapped)
-    assert [sample.m for sample in samples] == [300, 1_200]
 
 
 def test_an_ensemble_of_many_rows_has_few_stages_and_few_vectors(monkeypatch):
