@@ -20,8 +20,8 @@ from adatron.auto.rows import SearchRows, fold_list
 from adatron.auto.scaling import Scaler, scaler_for
 from adatron.auto.scoring import Criterion
 from adatron.auto.search import Candidate, Search
-from adatron.estimators.base import KernelMachine, forget_fit, unfitted_on_error
-from adatron.estimators.callback_bridge import FitTasks, with_callbacks
+from adatron.estimators.base import FitTasks, KernelMachine, forget_fit, unfitted_on_error
+from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.folds import Folds
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.parameters import as_random_state, check_integer, check_number, count_threads

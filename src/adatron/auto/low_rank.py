@@ -22,7 +22,7 @@ from adatron.auto.geometry import feature_weights
 from adatron.auto.least_squares import CONSTANT, distances, kernel_values
 from adatron.auto.rows import Fold, SearchRows
 from adatron.auto.search import PENALTIES, Candidate, Search
-from adatron.gram.evaluate import tile_evaluator
+from adatron.gram.tiles import tile_evaluator
 from adatron.kernels import Linear
 from adatron.numerics.threads import one_blas_thread, usable_threads
 
