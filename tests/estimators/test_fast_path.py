@@ -199,7 +199,7 @@ def test_cache_stays_within_its_bound():
     rng = np.random.default_rng(0)
     for count in (720, 132, 360, 28, 600):  # slots side by side at first, scattered later
         gram.add_rows(rng.choice(5_200, count, replace=False), np.ones(count), np.zeros(5_200))
-    assert gram._kept.nbytes + gram._spare.nbytes <= 1.25 * 4 * 5_200 * 800
+    assert gram._kept.nbytes + gram._scratch.nbytes <= 1.25 * 4 * 5_200 * 800
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

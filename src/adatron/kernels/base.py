@@ -13,6 +13,8 @@ from scipy import sparse
 
 from adatron.numerics.exponential import exponentials
 
+_OF_DISTANCES = ("exp", "exp of root")  # functions of ``−|x − z|²``
+
 
 @dataclass(frozen=True)
 class Traits:
@@ -52,12 +54,12 @@ class ProductForm:
     @property
     def moves_with_data(self) -> bool:
         """Whether ``k(x + c, z + c) = k(x, z)``."""
-        return self.function in ("exp", "exp of root")
+        return self.function in _OF_DISTANCES
 
     def offsets(self, squares: np.ndarray) -> np.ndarray:
         """o(x) of rows from ``|x|²``."""
         with np.errstate(over="ignore"):
-            return -0.5 * self.scale * squares if self.moves_with_data else np.zeros(len(squares))
+            return -0.5 * self.scale * squares if self.function in _OF_DISTANCES else np.zeros(len(squares))
 
     def right(self, squares: np.ndarray) -> np.ndarray:
         """The last two columns of the right factor, float64."""
