@@ -243,7 +243,10 @@ def _cv_results(tried: list[Candidate]) -> dict[str, Any]:
     order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
     ranks = np.empty(len(tried), dtype=np.int32)
     ranks[order] = np.arange(1, len(tried) + 1)
-    params = [{"kernel": c.kernel, "gamma": c.gamma, "C": 1.0 / c.penalty, "power": c.power} for c in tried]
+    params = [
+        {"kernel": c.kernel, "gamma": c.gamma, "C": 1.0 / c.penalty, "power": c.power, "rounds": c.rounds}
+        for c in tried
+    ]
     columns = {f"param_{name}": np.array([p[name] for p in params]) for name in params[0]}
     seconds = np.array([one.seconds for one in tried])
     return {

@@ -29,6 +29,7 @@ from adatron.numerics.exponential import exponentials
 
 _ROUNDING = 64.0  # units in the last place that equal rows may be apart
 CONSTANT = 1.0  # added to the kernel, in the place of a bias
+_SQUARE = 128  # rows of a tile below the diagonal
 _SMALL = 1_500  # rows up to which our own threads solve several systems at a time, instead of BLAS's one
 FAMILIES: tuple[type[Kernel], ...] = (Laplacian, Exponential, Gaussian)
 TEXT_FAMILIES: tuple[type[Kernel], ...] = (Linear, Gaussian)
@@ -40,8 +41,14 @@ def distances(family: type[Kernel], X: Any, Z: Any) -> np.ndarray:
         products = X @ Z.T
         return -np.asarray(products.toarray() if hasattr(products, "toarray") else products)
     if family is Laplacian:
-        found = np.empty((len(X), len(Z)), dtype=X.dtype)
-        city_block_distances(X, np.ascontiguousarray(Z.T), found)
+        found, columns = np.empty((len(X), len(Z)), dtype=X.dtype), np.ascontiguousarray(Z.T)
+        if X is not Z:
+            city_block_distances(X, columns, len(Z), found)
+            return found
+        for start in range(0, len(X), _SQUARE):  # half of the values are the others
+            part = slice(start, min(start + _SQUARE, len(X)))
+            city_block_distances(X[part], columns, part.stop, found[part])
+            found[:start, part] = found[part, :start].T
         return found
     found = squared_distances(X, Z)
     if family is Exponential:
@@ -94,7 +101,8 @@ class FoldKernels:
 
     def __init__(self, rows: SearchRows, family: type[Kernel], gamma: float, D: Any) -> None:
         """`D` has the distances of all rows, or for every fold those within it and from its held-out rows."""
-        self.rows, self.blocks = rows, []
+        self.rows = rows
+        self.blocks: list[Any]  # kernel values within each fold, and from its held-out rows
         if isinstance(D, np.ndarray):
             K = kernel_values(family, gamma, D)
             self.blocks = [_parts(K, fold.train, fold.held) for fold in rows.folds]

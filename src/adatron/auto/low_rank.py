@@ -18,7 +18,6 @@ import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
 from adatron.auto.exact import Model, best_mean, expansion, shares_of_mean
-from adatron.auto.geometry import feature_weights
 from adatron.auto.least_squares import CONSTANT, distances, kernel_values
 from adatron.auto.rows import Fold, SearchRows
 from adatron.auto.search import PENALTIES, Candidate, Search
@@ -71,7 +70,8 @@ def trained_on_landmarks(search: Search, many: ManyRows, criterion_for: Any, ran
     chosen = best_mean(decisions, criterion)
     machines, members = [trained[k][0] for k in chosen], [trained[k][1] for k in chosen]
     mean = np.mean([decisions[k] for k in chosen], axis=0)
-    return Model(shares_of_mean(machines), members, judges, mean, search.relevance, 0.0)
+    relevance = search.relevances[-1] if search.relevances else None
+    return Model(shares_of_mean(machines), members, judges, mean, relevance, 0.0)
 
 
 def _judges(many: ManyRows, drawn: np.ndarray) -> SearchRows:
@@ -90,7 +90,7 @@ def _trained(
     search: Search, one: Candidate, many: ManyRows, landmarks: Any, judges: SearchRows, criterion: Any
 ) -> tuple[Any, Candidate, np.ndarray]:
     """The machine of all rows with the penalty that judges prefer, and its decisions for these."""
-    weights = feature_weights(search.relevance, one.power) if one.power else None
+    weights = search.weights_of(one)
     kernel = Linear() if one.family is Linear else one.family(one.gamma, weights)
     factor = np.float32(one.gamma if one.family is Linear else 1.0)
     tiles = tile_evaluator(kernel, landmarks, np.float32)
@@ -110,7 +110,7 @@ def _trained(
         return Z @ whitening
 
     sums = _moments(many, features)
-    total = tuple(sum(part) for part in zip(*sums, strict=True))
+    total = np.sum([A for A, _ in sums], axis=0), np.sum([B for _, B in sums], axis=0)
     of_folds = [_Spectrum(total[0] - A, total[1] - B) for A, B in sums[:_FOLDS]]
     Z = features(judges.X).astype(np.float64)
 

@@ -138,7 +138,7 @@ class CityBlockTiles(TileEvaluator):
         def work(start: int) -> None:
             tile = out[start : start + _ROWS]
             with np.errstate(over="ignore", invalid="ignore"):
-                city_block_distances(left[start : start + _ROWS], columns, tile)
+                city_block_distances(left[start : start + _ROWS], columns, columns.shape[1], tile)
                 tile *= self.rate
                 exponentials(tile)
 

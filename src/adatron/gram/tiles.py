@@ -132,7 +132,8 @@ class WeightedTiles(TileEvaluator):
 
     def __init__(self, kernel: Kernel, X: Any, dtype: Any) -> None:
         super().__init__(kernel, X, dtype)
-        self.plain = tile_evaluator(*kernel.split(X), dtype)
+        plain, weighted = kernel.split(X)
+        self.plain = tile_evaluator(plain, weighted, dtype)
 
     def fill(self, rows: Any, cols: Any, out: np.ndarray, n_threads: int, Z: Any = None) -> None:
         self.plain.fill(rows, cols, out, n_threads, None if Z is None else self.kernel.split(Z)[1])

@@ -156,9 +156,8 @@ class Laplacian(_OfDistance):
             distances = manhattan_distances(X, Z)
         else:
             distances = np.empty((X.shape[0], Z.shape[0]))
-            city_block_distances(
-                np.asarray(X, dtype=np.float64), np.ascontiguousarray(Z.T, dtype=np.float64), distances
-            )
+            left, columns = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (X, Z.T))
+            city_block_distances(left, columns, len(Z), distances)
         distances *= -self.gamma
         return exponentials(distances)
 
@@ -181,14 +180,14 @@ def squared_distances(X: Any, Z: Any) -> np.ndarray:
 
 
 @compiled
-def city_block_distances(X, columns, out):
-    """Write ``|x − z|₁`` of the rows of `X` and the columns of `columns`, which has a row for each feature.
+def city_block_distances(X, columns, n, out):
+    """Write ``|x − z|₁`` of the rows of `X` and the first n columns of `columns`, a row for each feature.
 
     The inner loop runs over many z at once, four features at a time: that is what vectorises.
     """
     d, step = X.shape[1], 512
-    for first in range(0, out.shape[1], step):
-        last = min(first + step, out.shape[1])
+    for first in range(0, n, step):
+        last = min(first + step, n)
         for i in range(out.shape[0]):
             row = out[i, first:last]
             row[:] = 0.0
