@@ -7,9 +7,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import tables  # noqa: E402 — beside this file
-
 import adatron  # noqa: E402
+import tables  # noqa: E402 — beside this file
 
 project = "adatron"
 author = "The adatron developers"

@@ -2,8 +2,8 @@
 
 The folders are the data flow, and each imports only from those before it::
 
-    numerics → kernels → gram → problems → solvers → training → estimators → paths → auto → clustering →
-    files → io → callbacks → display → cli
+    numerics → kernels → gram → problems → solvers → training → tables → estimators → paths → auto →
+    clustering → files → io → callbacks → display → cli
 
 ``datasets``, ``bounds`` and ``exceptions`` stand at the bottom.
 Names are loaded on first use, so ``import adatron`` costs next to nothing.
@@ -34,7 +34,10 @@ _ESTIMATORS = {
     "AutoSVC": "auto",
     "AutoSVR": "auto",
 }
-_MODULES = ("bounds", "callbacks", "datasets", "display", "exceptions", "io", "kernels", "selection")
+_MODULES = (
+    *("bounds", "callbacks", "datasets", "display", "exceptions"),
+    *("io", "kernels", "selection", "tables"),
+)
 
 __all__ = ["__version__", *_ESTIMATORS, *_MODULES]
 

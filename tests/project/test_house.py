@@ -12,7 +12,7 @@ from adatron import SVC
 
 SOURCE = Path(__file__).parents[2] / "src" / "adatron"
 CORE = [
-    *("numerics", "kernels", "gram", "problems", "solvers", "training", "estimators"),
+    *("numerics", "kernels", "gram", "problems", "solvers", "training", "tables", "estimators"),
     *("paths", "auto", "clustering"),
 ]
 MODULES = [*SOURCE.glob("*.py"), *(path for folder in CORE for path in (SOURCE / folder).rglob("*.py"))]

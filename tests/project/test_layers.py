@@ -12,6 +12,7 @@ ORDER = [
     "problems",
     "solvers",
     "training",
+    "tables",
     "estimators",
     "paths",
     "auto",

@@ -1,0 +1,23 @@
+"""Tables in, numbers out: kinds of columns, their encodings, missing values and scales.
+
+`TableEncoder` reads a table (`columns`), decides the kind of each column (`kinds`; text that stands for
+numbers or dates is read by `parsing`), and learns an encoding for it (`encodings`, `targets`).
+
+>>> from adatron.tables import TableEncoder
+>>> rows = [["$1,200", "yes"], ["$950", "no"], ["$2,000", None], ["$1,000", "no"]]
+>>> encoder = TableEncoder().fit(rows)
+>>> [column.kind for column in encoder.columns_]
+['number', 'binary']
+>>> encoder.transform(rows).round(2)[:, :2]
+array([[-0.21,  1.  ],
+       [-0.79, -1.  ],
+       [ 1.6 ,  0.  ],
+       [-0.68, -1.  ]])
+
+How categories of many levels are encoded is Micci-Barreca's (2001).
+"""
+
+from adatron.tables.columns import is_table, needs_encoding
+from adatron.tables.encoder import TableEncoder
+
+__all__ = ["TableEncoder", "is_table", "needs_encoding"]

@@ -1,0 +1,264 @@
+"""How a column of each kind becomes numbers: what is learned from the training rows, and how it is applied.
+
+Distances are what a kernel sees, so the scales are chosen together: a number has standard deviation 1, the
+two values of a two-valued column are −1 and 1, and two levels of a category are half as far apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import normalize
+
+from adatron.tables.columns import Column
+
+CLIP = 5.0  # smooth: a value far out in the tail ends up at most here
+FEW_MISSING = 5  # rows from which on a missing value has its own column
+FEW_IN_LEVEL = 5  # rows below which a level joins the others that are rare
+MOST_LEVELS = 40  # with a column each
+MOST_WORDS = 2_000
+ONE_HOT = 0.5  # two levels differ in two columns by this much: half the city-block distance of −1 and 1
+
+
+@dataclass
+class Numbers:
+    """A number: centred, divided by a robust scale, clipped; the median for missing, with an indicator."""
+
+    name: str
+    unit: float = 1.0  # divides first, so that nothing overflows
+    centre: float = -1.0
+    scale: float = 2.0
+    fill: float = 0.0  # for missing values, after scaling
+    is_two_valued: bool = True  # −1 at `centre`, 1 at `centre` + `scale`
+    has_values: bool = True
+    has_indicator: bool = False
+
+    @classmethod
+    def fit(cls, column: Column, is_two_valued: bool = False) -> Numbers:
+        values = np.sort(column.values[~column.missing])  # sums do not depend on the order of rows
+        n_missing = len(column.values) - len(values)
+        found = cls(column.name, float(np.abs(values).max()) or 1.0, is_two_valued=is_two_valued)
+        found.has_values = bool(values[0] < values[-1])
+        found.has_indicator = n_missing >= _few(FEW_MISSING, len(column.values))
+        scaled = values / found.unit
+        if is_two_valued:
+            found.centre, found.scale = float(scaled[0]), float(scaled[-1] - scaled[0]) or 1.0
+        else:
+            found.centre, found.scale = _robust_scale(scaled)
+            found.fill = float(found._standardised(np.median(scaled)))
+        return found
+
+    @property
+    def names(self) -> list[str]:
+        return [self.name] * self.has_values + [f"{self.name}_missing"] * self.has_indicator
+
+    def _standardised(self, scaled: Any) -> Any:
+        z = np.clip((scaled - self.centre) / self.scale, -1e6, 1e6)
+        return (
+            np.clip(2.0 * z - 1.0, -CLIP, CLIP) if self.is_two_valued else z / np.sqrt(1.0 + (z / CLIP) ** 2)
+        )
+
+    def transform(self, column: Column) -> np.ndarray:
+        missing = column.missing
+        out = np.empty((len(missing), len(self.names)))
+        if self.has_values:
+            with np.errstate(over="ignore"):
+                out[:, 0] = self._standardised(column.values / self.unit)
+            out[missing, 0] = self.fill
+        if self.has_indicator:
+            out[:, -1] = np.where(missing, 1.0, -1.0)
+        return out
+
+
+def _robust_scale(values: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation of sorted values, with the tails drawn in.
+
+    Values farther from the median than 5 standard deviations, as the quartiles tell them, count as if they
+    were just there. Well-behaved columns have none, and get their plain mean and standard deviation.
+    """
+    n = len(values)
+    median = values[n // 2]
+    for share in (0.25, 0.1, 0.05, 0.01):  # quartiles of a column that is mostly zero are equal
+        width = values[int((1 - share) * (n - 1))] - values[int(share * (n - 1))]
+        if width > 0:
+            fence = 5.0 * width / _NORMAL_WIDTH[share]
+            values = np.clip(values, median - fence, median + fence)
+            break
+    deviations = values - median
+    scale = float(deviations.std())
+    return float(median + deviations.mean()), scale if scale > 0.0 else 1.0
+
+
+_NORMAL_WIDTH = {0.25: 1.349, 0.1: 2.563, 0.05: 3.290, 0.01: 4.653}  # of a standard normal distribution
+
+
+def _few(limit: int, n_rows: int) -> int:
+    """A limit in rows for many rows, less for few."""
+    return max(1, min(limit, n_rows // 20))
+
+
+@dataclass
+class Levels:
+    """A row of numbers for each level; the last two rows of `table` are for unseen levels and for missing."""
+
+    names: list[str]
+    levels: list[str]
+    table: np.ndarray
+
+    def transform(self, column: Column) -> np.ndarray:
+        place = {level: i for i, level in enumerate(self.levels)}
+        rows = [place.get(level, len(self.levels)) for level in column.levels]
+        rows.append(len(self.levels) + 1)  # found at −1
+        return self.table[np.array(rows)].take(column.values, axis=0)
+
+
+def _counts(column: Column) -> np.ndarray:
+    return np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
+
+
+def fit_binary(column: Column) -> list[Levels]:
+    """−1 and 1 in the order of the levels; 0 and an indicator for missing."""
+    values = [[-1.0], [1.0], [0.0], [0.0]]
+    names = [f"{column.name}_{column.levels[1]}"]
+    n_missing = int(column.missing.sum())
+    if n_missing >= _few(FEW_MISSING, len(column.values)):
+        values = [[*row, 1.0 if i == 3 else -1.0] for i, row in enumerate(values)]
+        names.append(f"{column.name}_missing")
+    return [Levels(names, list(column.levels), np.array(values))]
+
+
+def fit_one_hot(column: Column) -> list[Levels]:
+    """A column for each of the most frequent levels, one for all others, one for missing.
+
+    Without rare levels in training, an unseen one has all columns 0. Two columns become one of −1 and 1.
+    """
+    counts, n = _counts(column), len(column.values)
+    least = _few(FEW_IN_LEVEL, n)
+    by_count = sorted(range(len(counts)), key=lambda i: (-counts[i], column.levels[i]))
+    kept = sorted(i for i in by_count[:MOST_LEVELS] if counts[i] >= least)
+    has_missing = int(column.missing.sum()) >= least
+    n_other = n - int(counts[kept].sum()) - has_missing * int(column.missing.sum())
+    names = [column.levels[i] for i in kept] + ["other"] * (n_other > 0) + ["missing"] * has_missing
+    identity = ONE_HOT * np.eye(len(names) + 1)[:, : len(names)]  # the last row is zero
+    other = len(kept) if n_other else len(names)
+    missing = len(names) - 1 if has_missing else other
+    if len(names) < 2:
+        return []
+    if len(names) == 2:
+        identity, names = np.array([[-1.0], [1.0], [0.0]]), names[1:]
+    rows = [*range(len(kept)), other, missing]
+    names = [f"{column.name}_{name}" for name in names]
+    return [Levels(names, [column.levels[i] for i in kept], identity[rows])]
+
+
+def fit_ordinal(column: Column) -> list[Levels]:
+    """The rank in the order of all levels, standardised like a number."""
+    order = column.order or column.levels
+    ranks = {level: float(i) for i, level in enumerate(order)}
+    levels = [*order, *(level for level in column.levels if level not in ranks)]
+    own = np.array([ranks.get(level, np.nan) for level in column.levels] + [np.nan])
+    numbers = Numbers.fit(Column(column.name, "number", own[column.values]))
+    table = np.array([*(ranks.get(level, np.nan) for level in levels), np.nan, np.nan])
+    rows = numbers.transform(Column(column.name, "number", table))
+    if numbers.has_indicator:
+        rows[-2, -1] = -1.0  # an unseen level is not missing
+    return [Levels(numbers.names, levels, rows)]
+
+
+def fit_frequency(column: Column) -> list[Levels]:
+    """The logarithm of how often a level occurs: for many levels without a target."""
+    counts = np.log([*_counts(column), 0.5, max(int(column.missing.sum()), 0.5)])
+    numbers = Numbers.fit(Column(column.name, "number", counts[column.values]))
+    numbers.has_indicator = False
+    table = numbers.transform(Column(column.name, "number", counts))
+    return [Levels([f"{column.name}_frequency"], list(column.levels), table)] if numbers.has_values else []
+
+
+@dataclass
+class Dates:
+    """The parts of a date that vary: elapsed days, year, month, weekday, weekend and hour, as numbers."""
+
+    parts: dict[str, Numbers]
+
+    @classmethod
+    def fit(cls, column: Column) -> Dates:
+        parts = {}
+        for part, values in _date_parts(column.values).items():
+            piece = Column(f"{column.name}_{part}", "number", values)
+            present = np.round(values[~piece.missing], 9)
+            has_indicator = part == "elapsed" and column.missing.sum() >= _few(FEW_MISSING, len(values))
+            if len(present) and (present.min() < present.max() or has_indicator):
+                if part in ("elapsed", "year"):
+                    parts[part] = Numbers.fit(piece)
+                    parts[part].has_indicator = bool(has_indicator)
+                else:
+                    parts[part] = Numbers(piece.name)  # already within ±1
+        return cls(parts)
+
+    @property
+    def names(self) -> list[str]:
+        return [name for numbers in self.parts.values() for name in numbers.names]
+
+    def transform(self, column: Column) -> np.ndarray:
+        values = _date_parts(column.values)
+        blocks = [n.transform(Column(n.name, "number", values[part])) for part, n in self.parts.items()]
+        return np.concatenate(blocks, axis=1)
+
+
+def _date_parts(dates: np.ndarray) -> dict[str, np.ndarray]:
+    missing = np.isnat(dates)
+    days = dates.astype("datetime64[D]")
+    years = days.astype("datetime64[Y]")
+    weekday = (days.astype(np.int64) + 3) % 7  # the epoch was a Thursday; Monday is 0
+    hour = (dates - days).astype(np.float64) / 3.6e9
+    month = days.astype("datetime64[M]").astype(np.int64) % 12
+    turn = 2.0 * np.pi
+    parts = {
+        "elapsed": dates.astype(np.float64) / 8.64e10,
+        "year": years.astype(np.float64) + 1970.0,
+        "month_sin": np.sin(turn * month / 12.0),
+        "month_cos": np.cos(turn * month / 12.0),
+        "weekday_sin": np.sin(turn * weekday / 7.0),
+        "weekday_cos": np.cos(turn * weekday / 7.0),
+        "weekend": np.where(weekday >= 5, 1.0, -1.0),
+        "hour_sin": np.sin(turn * hour / 24.0),
+        "hour_cos": np.cos(turn * hour / 24.0),
+    }
+    return {name: np.where(missing, np.nan, values) for name, values in parts.items()}
+
+
+@dataclass
+class Texts:
+    """tf-idf of words and pairs of words, each text of length 1."""
+
+    name: str
+    words: list[str]
+    idf: np.ndarray
+
+    @classmethod
+    def fit(cls, column: Column) -> list[Texts]:
+        """The most frequent words of those in two rows at least; nothing if there is none."""
+        counter = CountVectorizer(ngram_range=(1, 2), binary=True)
+        try:
+            occurs = counter.fit_transform(column.levels)
+        except ValueError:  # no word at all
+            return []
+        n_rows = occurs.T @ _counts(column)
+        frequent = np.lexsort((np.arange(len(n_rows)), -n_rows))[:MOST_WORDS]
+        kept = np.sort(frequent[n_rows[frequent] >= 2])
+        idf = 1.0 + np.log((1.0 + len(column.values)) / (1.0 + n_rows[kept]))
+        words = counter.get_feature_names_out()[kept].tolist()
+        return [cls(column.name, words, idf)] if words else []
+
+    @property
+    def names(self) -> list[str]:
+        return [f"{self.name}_{word}" for word in self.words]
+
+    def transform(self, column: Column) -> Any:
+        """A sparse matrix; missing texts are all 0."""
+        counter = CountVectorizer(ngram_range=(1, 2), vocabulary=self.words)
+        weighted = counter.transform([*column.levels, ""]).multiply(self.idf).tocsr()
+        return normalize(weighted)[column.values]

@@ -1,0 +1,183 @@
+"""Which kind of column it is: decided once, when an encoder is fitted, from the distinct values.
+
+>>> import numpy as np
+>>> from adatron.tables.columns import Table
+>>> from adatron.tables.kinds import decide
+>>> table = Table(np.array([["$1,200", "yes"], ["$950", "no"], ["$2,000", "yes"]], dtype=object))
+>>> [decide(table.column(j)).kind for j in range(2)]
+['number', 'binary']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from adatron.tables.columns import Column, Reading, as_labels, converted, with_values
+from adatron.tables.parsing import MISSING_NUMBER, MISSING_TEXT, parse_dates, parse_durations, parse_numbers
+
+KINDS = ("number", "binary", "boolean", "category", "ordinal", "text", "date", "duration", "identifier")
+DROPPED = ("constant", "empty", "identifier")
+
+NEARLY_ALL = 0.9  # share of the cells that must be numbers (dates) for the others to count as missing
+FEW_NUMBERS = 20  # distinct ones, up to which a column that also has words is a category
+MANY_LEVELS = 40  # beyond which a category gets target means, and text of many words is text
+FEW_ROWS = 20  # below which values that all differ are no sign of an identifier
+_SAMPLE = 200  # distinct texts that are tried before all are read
+_CODE = re.compile(r"0[0-9]+")  # a number does not begin so; the code of a place does
+_ID_NAME = re.compile(
+    r"(?:.*[_\-. ])?(?:id|ids|uuid|guid|idx|index|rownames?|row_?(?:nr|no|num|number)|unnamed: ?\d+)"
+    r"|.*[a-z0-9]I[dD]|ID|.*_ID"
+)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The kind of a column, the column in the form for it, and how it was brought there."""
+
+    kind: str
+    column: Column
+    reading: Reading
+    reason: str = ""
+
+
+def decide(column: Column, kind: str | None = None) -> Decision:
+    """Find out the kind of a column, or read it as the `kind` that was asked for."""
+    reading = Reading(column.form)
+    if kind in DROPPED:
+        return Decision("identifier", column, reading, "dropped by kinds")
+    if column.missing.all():
+        return Decision("empty", column, reading, "no value at all")
+    if kind is not None:
+        return _as_asked(column, kind)
+    if column.form == "label":
+        return _decide_labels(column)
+    if column.form == "date":
+        return _unless_constant(Decision("date", column, reading))
+    return _decide_numbers(column, reading)
+
+
+def _as_asked(column: Column, kind: str) -> Decision:
+    if kind in ("binary", "boolean"):
+        found = decide(column)
+        if found.kind not in ("binary", "boolean"):
+            raise ValueError(f"kinds says that column {column.name!r} is {kind}, but it has not two values")
+        return found
+    if kind in ("number", "duration", "date"):
+        decimal, _ = _best_numbers(column.levels)
+        day_first, _ = _best_dates(column.levels)
+        reading = Reading(kind, decimal, day_first)
+        found = Decision(kind, converted(column, reading), reading)
+        return replace(found, reading=replace(reading, is_written=column.form == "label"))
+    labels = _without(converted(column, Reading("label")), MISSING_TEXT)
+    if kind == "ordinal" and labels.order is None:
+        order = np.argsort(parse_numbers(labels.levels), kind="stable")  # else as text sorts
+        labels = replace(labels, order=[labels.levels[i] for i in order])
+    return Decision(kind, labels, Reading("label"))
+
+
+def _unless_constant(found: Decision) -> Decision:
+    present = found.column.values[~found.column.missing]
+    if len(present) == len(found.column.values) and (present == present[0]).all():
+        return replace(found, kind="constant", reason="one value in all rows")
+    return found
+
+
+def _decide_numbers(column: Column, reading: Reading) -> Decision:
+    values = column.values[~column.missing]
+    found = _unless_constant(Decision(column.form, column, reading))
+    if found.kind == "constant" or column.form in ("boolean", "duration"):
+        return found
+    low, high = values.min(), values.max()
+    if low < high and ((values == low) | (values == high)).all():
+        return replace(found, kind="binary")
+    could_be_id = len(values) == len(column.values) >= FEW_ROWS and _is_id_name(column.name)
+    if could_be_id and (values % 1 == 0).all() and len(np.unique(values)) == len(values):
+        return replace(found, kind="identifier", reason="a different whole number in each row")
+    return found
+
+
+def _is_id_name(name: str) -> bool:
+    return bool(_ID_NAME.fullmatch(name) or _ID_NAME.fullmatch(name.lower()))
+
+
+def _decide_labels(column: Column) -> Decision:
+    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
+    if not column.is_category:
+        found = _decide_written(column, counts)
+        if found is not None:
+            return found
+    column, reading = _without(column, MISSING_TEXT), Reading("label")
+    n, n_levels = int((~column.missing).sum()), len(column.levels)
+    if n_levels == 0:
+        return Decision("empty", column, reading, "no value at all")
+    if n_levels == 1:
+        return _unless_constant(Decision("category", column, reading))
+    if n_levels == 2:
+        return Decision("binary", column, reading)
+    if column.order is not None:
+        return Decision("ordinal", column, reading)
+    if column.is_category:
+        return Decision("category", column, reading)
+    words = float(np.mean([len(text.split()) for text in column.levels]))
+    all_differ = n_levels > 0.95 * n and n >= FEW_ROWS
+    if (words >= 2 and all_differ) or (words >= 3 and n_levels > MANY_LEVELS and n_levels > 0.3 * n):
+        return Decision("text", column, reading)
+    if all_differ:
+        return Decision("identifier", column, reading, "a different word in nearly each row")
+    return Decision("category", column, reading)
+
+
+def _decide_written(column: Column, counts: np.ndarray) -> Decision | None:
+    """Numbers, durations and dates that are written as text; None if it is just text."""
+    # tokens for missing values count for nothing, and cannot be read by any parser
+    counts = np.where([text in MISSING_NUMBER for text in column.levels], 0, counts)
+    texts, enough = column.levels, NEARLY_ALL * counts.sum()
+    if not enough or any(map(_CODE.fullmatch, texts)):
+        return None
+    decimal, numbers = _best_numbers(texts)
+    read = ~np.isnan(numbers)
+    has_words = counts[~read].any() and len(np.unique(numbers[read])) <= FEW_NUMBERS
+    if counts[read].sum() >= enough and not has_words:
+        reading = Reading("number", decimal, is_written=True)
+        return _decide_numbers(with_values(column, "number", numbers), reading)
+    seconds = _if_sample(parse_durations, texts)
+    if counts[~np.isnan(seconds)].sum() >= enough:
+        found = with_values(column, "duration", seconds)
+        return _unless_constant(Decision("duration", found, Reading("duration", is_written=True)))
+    day_first, dates = _best_dates(texts)
+    if counts[~np.isnat(dates)].sum() >= enough:
+        reading = Reading("date", day_first=day_first, is_written=True)
+        return _unless_constant(Decision("date", with_values(column, "date", dates), reading))
+    return None
+
+
+def _best_numbers(texts: list[str]) -> tuple[str, np.ndarray]:
+    """The decimal mark with which most texts are numbers, and these numbers."""
+    point, comma = (_if_sample(parse_numbers, texts, mark) for mark in ".,")
+    return (",", comma) if np.isnan(comma).sum() < np.isnan(point).sum() else (".", point)
+
+
+def _best_dates(texts: list[str]) -> tuple[bool, np.ndarray]:
+    month, day = (_if_sample(parse_dates, texts, is_day_first) for is_day_first in (False, True))
+    return (True, day) if np.isnat(day).sum() < np.isnat(month).sum() else (False, month)
+
+
+def _if_sample(parse: Callable[..., np.ndarray], texts: list[str], *options: Any) -> np.ndarray:
+    """``parse(texts, *options)``; nothing at all if it can read less than half of a sample."""
+    sample = parse(texts[:: len(texts) // _SAMPLE + 1], *options)
+    if not len(sample) or np.isnan(sample).mean() > 0.5:
+        return np.full(len(texts), np.array("NaT" if sample.dtype.kind == "M" else np.nan, sample.dtype))
+    return parse(texts, *options)
+
+
+def _without(column: Column, tokens: frozenset[str]) -> Column:
+    """The column with the cells of some texts missing."""
+    if tokens.isdisjoint(column.levels):
+        return column
+    is_token = np.array([*(text in tokens for text in column.levels), True])
+    return as_labels(column, column.levels, np.where(is_token[column.values], -1, column.values))
