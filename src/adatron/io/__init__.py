@@ -28,12 +28,11 @@ if TYPE_CHECKING:
     from adatron.files.models import describe_file, load_model, save_model
     from adatron.files.onnx import to_onnx
     from adatron.files.schema import SKOPS_TRUSTED
-    from adatron.io.table import find_target, read_table
+    from adatron.io.table import read_table
 
 __all__ = [
     "SKOPS_TRUSTED",
     "describe_file",
-    "find_target",
     "load_model",
     "read_table",
     "save_model",
@@ -52,6 +51,8 @@ _FILES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name in _FILES:
+        import_module("adatron.tables")  # so that a file may hold a TableEncoder
     if name in __all__:
         module = f"adatron.files.{_FILES[name]}" if name in _FILES else "adatron.io.table"
         return getattr(import_module(module), name)

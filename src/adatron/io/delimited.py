@@ -156,8 +156,8 @@ class Delimited:
         if pc.any(is_slip).as_py():
             place = pc.index(is_slip, True).as_py()
             line = next(line for i, line in enumerate(self._records()) if i == place + self.has_header)
-            what = f"column {quoted(name)}: {quoted(column[place].as_py())} is no number, most cells are"
-            self._refuse(line, f"{what}; --categorical takes the column for text, --missing the cell for none, "
+            what = f"column {quoted(name)}: {quoted(column[place].as_py())} is no number"
+            self._refuse(line, f"{what}; --categorical takes the column as text, --missing the cell as none, "
                          "--decimal says what a comma is")  # fmt: skip
         return numbers if _any(digits, r"[.eE]|\d{19}") else pc.cast(digits, pa.int64())
 

@@ -29,8 +29,8 @@ _MOST_LABELS = 1000  # distinct numbers of a target whose spelling is kept
 
 def read_table(
     source: str | bytes | os.PathLike[Any] | IO[Any], *, target: str | None = None, format: str | None = None,
-    encoding: str | None = None, delimiter: str | None = None, header: bool | None = None,
-    decimal: str | None = None, missing: Collection[str] = (), kinds: Mapping[str, str] | None = None,
+    encoding: str | None = None, delimiter: str | None = None, decimal: str | None = None,
+    header: bool | None = None, missing: Collection[str] = (), kinds: Mapping[str, str] | None = None,
     ignore: Collection[str] = (), zero_based: bool = False, max_bytes: float | None = None,
     max_line_bytes: float = 64 * 2**20, max_columns: float = 100_000,
 ) -> Any:  # fmt: skip
@@ -62,8 +62,10 @@ def read_table(
         Columns to leave out, if they are there.
     zero_based : bool, default=False
         Whether the indices of an svmlight file begin with 0.
-    max_bytes, max_line_bytes, max_columns : float
-        Of the decompressed data (None: a quarter of the free memory), a line and a table; ``inf``: no limit.
+    max_bytes : float or None, default=None
+        Of the decompressed data; None: a quarter of the free memory. ``inf`` is no limit, here and below.
+    max_line_bytes : float, default=67_108_864
+    max_columns : float, default=100_000
 
     Returns
     -------
