@@ -347,3 +347,91 @@ def test_labels_keep_their_type_unless_that_would_change_their_spelling(run, lab
     classes = load_model("model.skops").classes_
     assert sorted(str(label) for label in classes) == sorted(labels)
     assert classes.dtype.kind == {"1": "i", "0.5": "U", "01": "U", "no": "U"}[labels[0]]
+
+
+def test_rows_without_a_target_and_empty_columns_are_left_out_with_a_note(run, fit, tmp_path):
+    lines = checkerboard(tmp_path / "table.csv").read_text().splitlines()
+    lines = [f"{lines[0]},empty", *(f"{line}," for line in lines[1:]), "1,2,red,,", "3,4,blue,NA,"]
+    (tmp_path / "gaps.csv").write_text("\n".join(lines))
+    result = fit(tmp_path / "gaps.csv", "--target", "class", report=None)
+    assert result["notes"] == [
+        "2 of 62 rows have no 'class' and were left out",
+        "empty columns were left out: 'empty'",
+    ]
+    assert (result["n_train"] + result["n_test"], result["n_features"]) == (60, 3)
+    assert "2 of 62 rows have no" in Path("report.html").read_text()
+
+
+def test_task_seed_and_scoring(run, fit, tmp_path):
+    path = write_csv(tmp_path / "table.csv", "a,y", [(i, i % 5) for i in range(100)])
+    assert fit(path, "--task", "regression")["model"] == "AutoSVR"
+    assert fit(path, "--task", "classification")["model"] == "AutoSVC"
+    assert "svr is for regression" in run("fit", path, "--model", "svr", "--task", "classification").stderr
+    first, again, other = (fit("pima", "--seed", seed, "--model", "svc") for seed in (1, 1, 2))
+    assert first["test"] == again["test"] != other["test"]
+    result = fit("pima", "--scoring", "roc_auc")
+    assert result["test"]["scoring"][0] == "roc_auc"
+    assert result["test"]["scoring"][1] == pytest.approx(result["test"]["auc"])
+    assert "--scoring does not apply to --model svc" in run("fit", "--scoring", "f1", "--model", "svc").stderr
+
+
+def test_encoding(run, fit, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes("größe,class\n".encode("latin-1") + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(40)))
+    refused = run("fit", path)
+    assert "table.csv:1: not utf-8 text: found byte 0xf6 at byte offset 2" in refused.stderr
+    assert fit(path, "--encoding", "latin-1")["n_features"] == 1
+    assert "encoding='klingon' is not known" in run("fit", path, "--encoding", "klingon").stderr
+
+
+def test_a_target_that_nothing_tells_of(run, tmp_path):
+    """Noise is no better than a constant guess, and the person is told so."""
+    draw = np.random.default_rng(0)
+    rows = [(a, "xy"[b]) for a, b in zip(draw.normal(size=90).round(3), draw.integers(0, 2, 90), strict=True)]
+    result = run("fit", write_csv(tmp_path / "table.csv", "a,class", rows), "--no-report")
+    assert "perhaps no better than guessing" in result.stdout
+    assert "what next     do not rely on it yet" in result.stdout
+
+
+def test_numbers_are_told_in_units_of_the_target(run, fit, tmp_path):
+    path = surface(tmp_path / "table.csv", n=120)
+    test = fit(path)["test"]
+    low, high = test["rmse_interval"]
+    assert low < test["rmse"] < high
+    assert test["is_better"]
+    frame = pandas.read_csv(path)
+    assert test["baseline_rmse"] == pytest.approx(frame["y"].std(), rel=0.5)
+    shown = run("fit", path, "--no-report").stdout
+    assert (
+        f"{test['rmse']:.4g} in units of y (root mean square, 40 rows); always guessing the mean: " in shown
+    )
+
+
+def test_the_report_tells_of_classes_columns_and_calibration(fit, tmp_path):
+    fit(checkerboard(tmp_path / "table.csv", n=200), report=None)
+    page = Path("report.html").read_text()
+    assert "The positive class is yes: " in page
+    assert "Always guessing " in page
+    assert "Calibration: the nearer to the dashed line, the truer" in page
+    assert "<td>colour</td><td>binary</td>" in page
+    assert (
+        page.index("<h2>Certificate</h2>")
+        > page.index("<h2>Time and memory</h2>")
+        > page.index("<h2>Columns")
+    )
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "\x1b[31mred", "$x^2$", "=cmd()"])
+def test_hostile_names_are_harmless_everywhere(run, tmp_path, name):
+    rows = [(i, i % 7, f'"{name} {i % 2}"') for i in range(60)]
+    path = write_csv(tmp_path / "table.csv", f'"{name}",b,"class {name}"', rows)
+    assert run("fit", path).exit_code == 0
+    assert "<script" not in Path("report.html").read_text()
+    for command in (["fit", path, "--no-report"], ["inspect", "model.skops"]):
+        result = run(*command)
+        assert result.exit_code == 0, result.output
+        assert "\x1b" not in result.output
+    found = json.loads(run("predict", "model.skops", path, "--keep", name, "--json").stdout)
+    assert found[name] == list(range(60))
+    assert set(found["prediction"]) <= {f"{name} 0", f"{name} 1"}
+    assert "\x1b" not in run("predict", "model.skops", path, "-o", "out.csv").output

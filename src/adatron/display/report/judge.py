@@ -11,6 +11,7 @@ import numpy as np
 __all__ = ["judge", "what_mattered", "wilson"]
 
 _SURE = 1.96  # standard errors on either side: 95 %
+_DRAWS = 500
 
 
 def wilson(wrong: int, n: int) -> tuple[float, float]:
@@ -35,27 +36,26 @@ def judge(model: Any, X: Any, y: Any, y_train: Any, *, is_class: bool) -> dict[s
     if not is_class:
         squared, mean = (y - predicted) ** 2, float(np.mean(y_train))
         error = float(squared.mean())
-        half = _SURE * float(squared.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
+        low, high = _mean_interval(squared)
         total = float(np.sum((y - y.mean()) ** 2))
-        baseline = float(np.mean((y - mean) ** 2))
+        guessed = (y - mean) ** 2
         return {
             "n_judged": n,
             "rmse": math.sqrt(error),
-            "rmse_interval": [math.sqrt(max(0.0, error - half)), math.sqrt(error + half)],
-            "baseline_rmse": math.sqrt(baseline),
-            "is_better": error + half < baseline,
+            "rmse_interval": [math.sqrt(low), math.sqrt(high)],
+            "baseline_rmse": math.sqrt(float(guessed.mean())),
+            "is_better": _is_less(squared, guessed),
             "r2": 1.0 - n * error / total if total > 0.0 else math.nan,
         }
     wrong, guess = int(np.sum(predicted != y)), Counter(y_train.tolist()).most_common(1)[0][0]
-    interval, baseline = wilson(wrong, n), float(np.mean(y != guess))
     found: dict[str, Any] = {
         "n_judged": n,
         "n_wrong": wrong,
         "error_percent": 100.0 * wrong / n,
-        "error_interval_percent": [100.0 * end for end in interval],
+        "error_interval_percent": [100.0 * end for end in wilson(wrong, n)],
         "baseline": str(guess),
-        "baseline_error_percent": 100.0 * baseline,
-        "is_better": interval[1] < baseline,
+        "baseline_error_percent": 100.0 * float(np.mean(y != guess)),
+        "is_better": _is_less(predicted != y, y != guess),
     }
     classes = np.asarray(model.classes_)
     if len(classes) == 2 and 0 < np.sum(y == classes[1]) < n:
@@ -64,6 +64,31 @@ def judge(model: Any, X: Any, y: Any, y_train: Any, *, is_class: bool) -> dict[s
         found["positive_class"] = str(classes[1])
         found["auc"] = float(roc_auc_score(y == classes[1], model.decision_function(X)))
     return found
+
+
+def _is_less(losses: np.ndarray, others: np.ndarray) -> bool:
+    """Whether losses on the same rows are clearly less on average than others."""
+    gain = np.asarray(others, dtype=float) - np.asarray(losses, dtype=float)
+    return len(gain) > 1 and float(gain.mean()) > _SURE * float(gain.std(ddof=1)) / math.sqrt(len(gain))
+
+
+def _mean_interval(values: np.ndarray) -> tuple[float, float]:
+    """A likely range of the mean of values >= 0 (bootstrap-t, 95 %).
+
+    Squared errors are skewed: of few rows, the mean plus and minus two standard errors covers the truth in
+    seven of ten cases, this in nine.
+    """
+    n, mean = len(values), float(values.mean())
+    deviation = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
+    if not 0.0 < deviation < math.inf:
+        return (mean, mean) if deviation == 0.0 else (0.0, math.inf)
+    draw, statistics = np.random.default_rng(0), []
+    for _ in range(_DRAWS):
+        drawn = values[draw.integers(0, n, n)]
+        spread = float(drawn.std(ddof=1)) / math.sqrt(n)
+        statistics.append((float(drawn.mean()) - mean) / spread if spread > 0.0 else 0.0)
+    low, high = np.quantile(statistics, [0.025, 0.975])
+    return max(0.0, mean - float(high) * deviation), mean - float(low) * deviation
 
 
 def what_mattered(model: Any, columns: list[str]) -> list[tuple[str, float]]:
