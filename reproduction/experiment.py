@@ -1,4 +1,4 @@
-"""Papers, their experiments, what these find, the verdict on each number, and how experiments are run."""
+"""Papers, their experiments, results and verdicts, and the code that runs them."""
 
 import math
 import traceback
@@ -21,7 +21,7 @@ _Item = TypeVar("_Item")
 
 
 class Verdict(Enum):
-    """How a number or a statement of a paper fared."""
+    """The verdict on a number or a statement of a paper."""
 
     REPRODUCED = "reproduced"
     DIFFERS = "differs"
@@ -101,7 +101,7 @@ class Findings:
 
 
 class Effort:
-    """How much an experiment may do, its random numbers, and its way to tell how far it is."""
+    """How much an experiment may do, its random numbers, and its progress report."""
 
     def __init__(self, *, quick: bool = False, seed: int = 0, report: Any = lambda share: None) -> None:
         self.quick, self.seed, self._report = quick, seed, report
@@ -163,7 +163,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of an entry: findings, or the reason why there are none."""
+    """The result of an entry: findings, or the reason why there are none."""
 
     entry: Entry
     findings: Findings
@@ -190,14 +190,14 @@ def entries(names: Sequence[str] = (), only: Sequence[str] = ()) -> list[Entry]:
 def run_entries(
     chosen: Sequence[Entry], *, quick: bool = False, seed: int = 0, report: Any = lambda entry, share: None
 ) -> Iterator[Result]:
-    """Run each entry; ``report(entry, share)`` is told how far it is, from 0 to 1."""
+    """Run each entry; ``report(entry, share)`` is called with the progress, from 0 to 1."""
     for entry in chosen:
         effort = Effort(quick=quick, seed=seed, report=lambda share, entry=entry: report(entry, share))
         began = perf_counter()
         findings, missing, failure = Findings(), "", ""
         try:
             with warnings.catch_warnings():
-                # partly trained machines are what the papers are about
+                # the papers are about partially trained SVMs
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 warnings.simplefilter("ignore", AdatronWarning)
                 findings = entry.experiment.run(effort)

@@ -15,7 +15,7 @@ _ON_PAPER = {INK: "#1f2328", style.GRID_STAND_IN: "#d8dee4", "<svg ": '<svg styl
 
 
 def on_paper(svg: str, *, back: bool = False) -> str:
-    """What `svg_of` gave with the colours of a file, or `back` from there."""
+    """Replace the theme colours in an SVG by those of a file, or `back`."""
     for stand_in, colour in _ON_PAPER.items():
         svg = svg.replace(colour, stand_in) if back else svg.replace(stand_in, colour)
     return svg

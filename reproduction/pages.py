@@ -28,7 +28,7 @@ _Plain = dict[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run was done with."""
+    """The settings of a run."""
 
     adatron: str  # version
     quick: bool
@@ -46,7 +46,7 @@ class Settings:
 def write_reproduction(results: Sequence[Result], directory: Path, settings: Settings) -> _Plain:
     """Write all files into `directory`; return what is in the JSON file, keyed by the papers' short names.
 
-    What a run with the same settings has left there for other experiments is kept.
+    Results of other experiments from a run with the same settings are kept.
     """
     (directory / FIGURES).mkdir(parents=True, exist_ok=True)
     file = directory / JSON

@@ -1,4 +1,4 @@
-"""Splits, machines and statistics that several papers share."""
+"""Splits, SVMs and statistics that several papers share."""
 
 import math
 import warnings
@@ -84,7 +84,7 @@ def hard_margin(sigma: float, **parameters: Any) -> SVC:
 
 
 def multipliers(model: Any, n_rows: int) -> np.ndarray:
-    """α of all training rows of a fitted two-class machine, zeros included."""
+    """α of all training rows of a fitted two-class SVM, zeros included."""
     alpha = np.zeros(n_rows)
     alpha[model.support_] = np.abs(model.dual_coef_[0])
     return alpha

@@ -2,6 +2,7 @@
 
     python3 tools/run.py demo    set up, then train on the bundled sonar data
     python3 tools/run.py test    set up, then pass the tests
+    python3 tools/run.py lowest  the tests with the lowest versions that pyproject.toml allows
     python3 tools/run.py nojit   the numerical tests again, with compilation switched off
     python3 tools/run.py browser pages looked at in Chromium, which must be installed
     python3 tools/run.py docs    the site, in docs/_build; its links are checked
@@ -9,29 +10,31 @@
     python3 tools/run.py reproduce [PAPER ...] [--quick] [--out DIR]
                                  every table and figure of the papers, published beside ours, as one page
 
-The environment is ``.venv`` in the repository. Further arguments go to the tool that is run.
+The environment is ``.venv`` in the repository, ``.venv-lowest`` for the lowest versions. Further arguments
+go to the tool that is run.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-ENVIRONMENT = ROOT / ".venv"
-PYTHON = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin") / "python"
-
 EXTRAS = {
     "demo": "cli,plot",
     "test": "test",
+    "lowest": "test",
     "nojit": "test",
     "browser": "browser",
     "docs": "docs",
     "lint": "lint,test",
     "reproduce": "plot",
 }
+USER_EXTRAS = ("plot", "cli", "parquet", "dask", "export")
 SITE = "docs/_build/html"
 WITHOUT_JIT = [
     "tests/solvers",
@@ -44,17 +47,35 @@ WITHOUT_JIT = [
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "SCIPY_ARRAY_API": "1"}
 
 
-def set_up(extras: str) -> None:
-    """Create the environment if need be, and install adatron into it."""
-    if not PYTHON.exists():
-        print(f"creating {ENVIRONMENT}", flush=True)
-        venv.create(ENVIRONMENT, with_pip=True)
-    install = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*install, "--editable", f"{ROOT}[{extras}]"], check=True)
+def set_up(environment: Path, extras: str, constraints: str = "") -> Path:
+    """Create the environment if need be, install adatron into it, and return its Python."""
+    python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
+    if not python.exists():
+        print(f"creating {environment}", flush=True)
+        venv.create(environment, with_pip=True)
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    with tempfile.TemporaryDirectory() as directory:
+        limits = Path(directory) / "constraints.txt"
+        limits.write_text(constraints)
+        subprocess.run([*install, "-c", str(limits), "--editable", f"{ROOT}[{extras}]"], check=True)
+    return python
 
 
-def run(*arguments: str, **environment: str) -> None:
-    child = subprocess.Popen([str(PYTHON), "-m", *arguments], cwd=ROOT, env={**os.environ, **environment})
+def lowest_versions() -> str:
+    """Return pip constraints: ``==`` in the place of ``>=`` for every library that users bring."""
+    import tomllib  # Python >= 3.11, which `main` has checked by now
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    lines = project["dependencies"] + [line for extra in USER_EXTRAS for line in extras[extra]]
+    lines += [line for line in extras["test"] if line.startswith(("pandas", "polars"))]
+    bounds = [re.fullmatch(r"([\w-]+)(?:\[.*\])?>=([\d.]+)", line) for line in lines]
+    return "".join(f"{bound[1]}=={bound[2]}\n" for bound in bounds if bound)
+
+
+def run(python: Path, *arguments: str, **variables: str) -> None:
+    """Run a module of Python; its exit code, if not 0, is ours."""
+    child = subprocess.Popen([str(python), "-m", *arguments], cwd=ROOT, env={**os.environ, **variables})
     # the tool decides how it ends after a signal: `reproduce` first writes what it has
     signal.signal(signal.SIGINT, lambda number, frame: None)
     signal.signal(signal.SIGTERM, lambda number, frame: child.terminate())
@@ -69,24 +90,27 @@ def main() -> None:
     task, *arguments = sys.argv[1:] or ["--help"]
     if task not in EXTRAS:
         sys.exit(__doc__)
-    set_up(EXTRAS[task])
-    if task == "demo":
-        run("adatron", "fit", *arguments)
-    elif task == "test":
-        run("pytest", "-n", "2", *arguments, **ONE_THREAD)
-    elif task == "browser":
-        run("pytest", "-m", "browser", "tests/browser", *arguments, **ONE_THREAD)
-    elif task == "docs":
-        run("sphinx", "-W", "--keep-going", "-b", "html", "docs", SITE, *arguments)
-        run("tools.check_links", SITE)
-    elif task == "reproduce":
-        run("reproduction", *arguments)
-    elif task == "nojit":
-        run("pytest", "-n", "2", *WITHOUT_JIT, *arguments, **ONE_THREAD, NUMBA_DISABLE_JIT="1")
+    if task == "lowest":
+        python = set_up(ROOT / ".venv-lowest", EXTRAS[task], lowest_versions())
     else:
-        run("ruff", "check", ".")
-        run("ruff", "format", "--check", ".")
-        run("mypy")
+        python = set_up(ROOT / ".venv", EXTRAS[task])
+    if task == "demo":
+        run(python, "adatron", "fit", *arguments)
+    elif task in ("test", "lowest"):
+        run(python, "pytest", "-n", "2", *arguments, **ONE_THREAD)
+    elif task == "browser":
+        run(python, "pytest", "-m", "browser", "tests/browser", *arguments, **ONE_THREAD)
+    elif task == "docs":
+        run(python, "sphinx", "-W", "--keep-going", "-b", "html", "docs", SITE, *arguments)
+        run(python, "tools.check_links", SITE)
+    elif task == "reproduce":
+        run(python, "reproduction", *arguments)
+    elif task == "nojit":
+        run(python, "pytest", "-n", "2", *WITHOUT_JIT, *arguments, **ONE_THREAD, NUMBA_DISABLE_JIT="1")
+    else:
+        run(python, "ruff", "check", ".")
+        run(python, "ruff", "format", "--check", ".")
+        run(python, "mypy")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ PRINTED = {  # errors on 2,007 test rows of an RBF network, an SVM and Kernel-Ad
 DIGITS = tuple(PRINTED)
 _WIDTHS = (1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.4, 2.8, 3.2, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
 _QUICK_WIDTHS = (1.0, 2.0, 3.2, 5.0, 8.0)
-_COLUMNS = {  # of our table: its name, and which column of the printed table stands beside it
+_COLUMNS = {  # of our table: its name, and the column of the printed table to compare with
     "printed": ("KA, printed σ", 2),
     "ka": ("KA", 2),
     "svm": ("SVM with bias", 1),
@@ -91,7 +91,7 @@ def train_at(widths: dict[int, float], split: Split, machine: Machine) -> _Found
 
 
 def _machines(X: Any, effort: Effort) -> dict[str, Machine]:
-    """What is trained, for each column of the printed table; `X` is where the network puts its centres."""
+    """The classifiers for each column of the printed table; the network has its centres among `X`."""
     network = RBFNetwork(X, n_centres=effort.count(full=500, quick=150), seed=effort.seed)
     return {"ka": margin_machine, "svm": partial(margin_machine, bias=True), "rbf": network}
 

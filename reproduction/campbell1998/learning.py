@@ -1,4 +1,4 @@
-"""Figures 1, 2 and 4 to 11, parity and spirals: how margin, error and bias come about epoch by epoch."""
+"""Figures 1, 2 and 4 to 11, parity and spirals: margin, error and bias epoch by epoch."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ _EXACT = "hard margin, outputs recomputed after each epoch; beyond 1,000 epochs 
 
 
 def _train(X: Any, y: Any, sigma: float, rate: float, max_iter: int, **options: Any) -> tuple[SVC, float]:
-    """A machine without a bias, and its epochs to the margin; NaN if it was not reached."""
+    """An SVM without a bias, and the epochs it took to reach the margin; NaN if it did not."""
     model = hard_margin(sigma, solver="adatron", fit_intercept=False, learning_rate=rate, tol=1e-9)
     model.set_params(max_iter=max_iter, **options).fit(X, y)
     reached = np.flatnonzero(np.array(model.history_["margin"]) >= MARGIN)
@@ -144,7 +144,7 @@ def learning_curve(split: Split, sigma: float, mu: float) -> LearningCurve:
     watched = _Watched(SecantAdatron(learning_rate=1.0, mu=mu))
     model = hard_margin(sigma, solver=watched, tol=1e-9, max_iter=5_000).fit(split.X, split.y)
     epochs, margins, biases = (np.array(model.history_[name]) for name in ("epoch", "margin", "bias"))
-    wanted = np.geomspace(1.0, float(epochs[-1]), 300)  # ever sparser
+    wanted = np.geomspace(1.0, float(epochs[-1]), 300)  # geometrically spaced
     shown = np.unique(np.searchsorted(epochs, wanted.round(9)).clip(max=len(epochs) - 1))
     coefficients, bias = (
         np.array(kept)[epochs[shown] - 1] for kept in (watched.coefficients, watched.biases)
@@ -158,7 +158,7 @@ _CURVES = (
     "Gaussian kernel, hard margin, Kernel-Adatron with the secant for the bias, η = 1; margin recomputed "
     "after each epoch, test error of α and λ as the epoch leaves them. "
 )
-_OTHER_MU = 0.1  # the paper's example of a μ set at will
+_OTHER_MU = 0.1  # the paper's example of an arbitrary μ
 
 
 def _by_epoch(

@@ -23,7 +23,7 @@ from reproduction.experiment import Check, Comparison, Effort, Findings, experim
 from reproduction.figures import COLOURS, PUBLISHED, add_legend, new_figure, plain_ticks
 from reproduction.shared import HARD, one_blas_thread, signed
 
-MOST_EPOCHS = 5_000  # beyond which the secant is taken to have lost its way
+MOST_EPOCHS = 5_000  # after which the secant counts as diverged
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def small_tasks() -> list[Task]:
 
 
 def digit_tasks() -> list[Task]:
-    """Each digit against the rest, without a bias; an OSError when USPS cannot be had."""
+    """Each digit against the rest, without a bias; an OSError if USPS is not available."""
     usps, tasks = datasets.fetch_usps(), []
     for digit, (*_, sigma) in PRINTED.items():
         draw = partial(_draw_rows, usps.data, signed(usps.target == digit))

@@ -136,7 +136,7 @@ _WALKED: dict[str, tuple[Callable[[], Split], float, float]] = {
 
 @dataclass
 class Walk:
-    """A data set walked along from the smallest width up, each maximal margin from the last."""
+    """A path of widths on a data set, each maximal margin warm-started from the last."""
 
     name: str
     bias: bool

@@ -168,9 +168,9 @@ def mercer(effort: Effort) -> Findings:
     X = rng.normal(size=(100, 3))
     y = np.where(X[:, 0] * X[:, 1] > 0.0, 1, -1)
     trained = {name: SVC(1.0, k).fit(X, y) for name, k in tried.items() if k.diagonal(X).min() > 0.0}
-    told = {name for name, model in trained.items() if model.status_.value == "indefinite_kernel"}
+    reported = {name for name, model in trained.items() if model.status_.value == "indefinite_kernel"}
     accepted = [name for name in INVALID if refused[name] != n_draws]
-    mistaken = [name for name in trained if (name in told) != (name in INVALID)]
+    mistaken = [name for name in trained if (name in reported) != (name in INVALID)]
     checks = [
         Check(statement, not wrong, ", ".join(wrong) or f"{len(group)} kernels")
         for statement, group, wrong in (

@@ -41,7 +41,7 @@ def decade_above(value: float) -> str:
 
 
 def draw_classes(ax: Any, X: np.ndarray, y: np.ndarray, sizes: Any = 22.0) -> None:
-    """The points of both classes, told apart by colour and shape."""
+    """Draw the points of both classes in different colours and shapes."""
     sizes = np.broadcast_to(sizes, y.shape)
     for sign, (marker, colour, label) in _LOOKS.items():
         own = y == sign

@@ -1,4 +1,4 @@
-"""Section 4, end: where the updates end, how the rate decides, and that they extend to regression."""
+"""End of section 4: the limit of the updates, the influence of the rate, and regression."""
 
 from functools import partial
 from typing import Any

@@ -45,8 +45,8 @@ class Problem:
     def machine(self, algorithm: str, n_epochs: int) -> SVC:
         """An unfitted machine that an algorithm trains for at most so many epochs.
 
-        The tolerance is below what an epoch can reach, so that the exact finish of the library has no part in
-        it: each is where its own algorithm got, unless its own gap has fallen to 1e-3.
+        The tolerance is below what an epoch can reach, so that the exact finish of the library is not used
+        and each result is that of the algorithm itself, unless its own gap has fallen to 1e-3.
         """
         settings: dict[str, Any] = {"fit_intercept": False, "tol": 1e-12, "max_iter": n_epochs}
         return SVC(HARD, self.kernel, solver=ALGORITHMS[algorithm], **settings)

@@ -1,4 +1,4 @@
-"""Asymptotic rates: how fast the multiplier of a point that supports nothing dies out."""
+"""Asymptotic rates: how fast the multiplier of a point off the margin vanishes."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Figure 1 and sections 2 and 3: the adaptive rate against fixed ones, where it ends, why it is boosting."""
+"""Figure 1 and sections 2 and 3: the adaptive rate against fixed ones, its limit, and boosting."""
 
 import math
 from typing import Any, NamedTuple
@@ -112,7 +112,7 @@ def figure_1(effort: Effort) -> Findings:
 
 
 class Boosting(NamedTuple):
-    """What a booster with given coefficients goes through."""
+    """The course of boosting with given coefficients."""
 
     decisions: np.ndarray  # of the combined hypothesis on the test rows
     last_hypothesis: np.ndarray  # on the test rows, of the base hypothesis for the last distribution

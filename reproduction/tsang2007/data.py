@@ -1,4 +1,4 @@
-"""The data sets as far as they can be had, and Table 1: how many rows and columns they have."""
+"""The data sets that are available, and Table 1: how many rows and columns they have."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ def _repository(name: str, own_name: str) -> DataSet:
     return DataSet(name, lambda i, seed: Split(*fetch_ida(own_name, i + 1, return_X_y=True)), 10)
 
 
-WEB2 = "web2, drawn anew"  # its 3,470 rows are not to be had: others of the same 49,749
+WEB2 = "web2, drawn anew"  # its 3,470 rows are not available: others of the same 49,749
 SETS = [
     _repository("cancer", "breast_cancer"),
     DataSet("diabetis", _pima, 10),

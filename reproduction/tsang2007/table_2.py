@@ -1,4 +1,4 @@
-"""Table 2: test errors of the ensemble and of what it is compared with."""
+"""Table 2: test errors of the ensemble and of the classifiers it is compared with."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -61,7 +61,7 @@ def path(split: Split, Cs: Any = None) -> CPath:
     """All C where there are few rows, otherwise a grid."""
     exact = Cs is None and len(split.y) <= LARGEST_EXACT
     values = GRID if Cs is None and not exact else Cs
-    # separable rows and a large C take for ever, so a thousand rounds for one C must do
+    # separable rows with a large C would take too long, hence at most a thousand rounds for one C
     return c_path(split.X, split.y, values, gamma="mean", exact=exact, max_iter=1_000)
 
 

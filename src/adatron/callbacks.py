@@ -1,9 +1,10 @@
-"""Callbacks of our own, for ``set_callbacks`` beside those of `sklearn.callback`."""
+"""adatron's own callbacks for ``set_callbacks``, which needs scikit-learn >= 1.9."""
 
 import hashlib
 import operator
 import os
 import warnings
+from copy import deepcopy
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -15,36 +16,36 @@ from sklearn.metrics import check_scoring
 from adatron import __version__
 from adatron.estimators.dask import collection_digests
 from adatron.exceptions import AdatronWarning
-from adatron.files.atomic import check_target
-from adatron.files.tree import flatten, read_tree, write_tree
+from adatron.files.atomic import atomic_write, check_target
+from adatron.files.values import dumped, read_value
 from adatron.gram import is_dask, on_client
 
 __all__ = ["Checkpoint", "Patience"]
 
 _KIND = "checkpoint"
 _MAY_CHANGE = frozenset({"time_limit", "max_iter", "verbose", "n_jobs", "cache_size"})
-_KEEP_EVERY, _KEEP_SHARE = 0.05, 30.0  # seconds; times of what keeping takes
+_KEEP_EVERY, _KEEP_SHARE = 0.05, 30.0  # seconds between two copies: at least, and in units of what one takes
 
 
 class Checkpoint:
-    """Save the whole state of a fit every so many seconds, and go on from it.
+    """Save the state of a fit every few seconds, and resume from it; needs skops.
 
-    The file is replaced in one step, so there always is a whole one. A fit that is resumed gives the same
-    model as one that was never disturbed.
+    The file is replaced atomically, so it is always complete. A resumed fit gives the same model as one that
+    was never interrupted.
 
     Parameters
     ----------
     path : str or path
-        The file; a callback is for one estimator, so a search over several wants none.
+        The file. A checkpoint belongs to one estimator: do not set one on a search over several.
     every : float, default=30
-        Seconds between two files, which are written after an epoch; 0 writes after each.
+        Seconds between two checkpoints, which are written after an epoch; 0 writes one after each.
     resume : bool, default=False
-        Go on from the file if it is there. It must be of the same estimator, parameters, data and version:
+        Continue from the file if it exists. It must have the same estimator, parameters, data and version:
         only ``time_limit``, ``max_iter``, ``verbose``, ``n_jobs`` and ``cache_size`` may have changed.
 
     See Also
     --------
-    adatron.io.save_model : keeps a model that has been fitted.
+    adatron.io.save_model : saves a fitted model.
 
     Examples
     --------
@@ -63,10 +64,10 @@ class Checkpoint:
             raise ValueError(f"every must be a number of seconds >= 0, got {every!r}")
         self.path, self.every, self.resume = Path(path), float(every), resume
         self._fit: Any = None
-        self._kept: Any = None  # between two epochs
+        self._kept: Any = None  # the state between two epochs
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """The file is looked at when the fit has been prepared."""
+        """Does nothing: the file is read by `on_fit_prepared`."""
 
     def teardown(self, estimator: Any, context: Any) -> None:
         self._fit = self._kept = None
@@ -86,7 +87,7 @@ class Checkpoint:
         self._keep()
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Nothing changes before an epoch."""
+        """Does nothing."""
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         if self._fit is None:
@@ -100,30 +101,28 @@ class Checkpoint:
         return False
 
     def on_fit_interrupted(self, estimator: Any) -> None:
-        """Ctrl-C comes in the middle of an epoch: what is written is the fit as it was before."""
+        """Write the state before the current epoch, which Ctrl-C has interrupted."""
         if self._fit is not None:
             self._write()
 
     def _keep(self) -> None:
-        """Remember the state between two epochs, so often that it costs a few per cent of the time."""
+        """Copy the state between two epochs, seldom enough to cost a few per cent of the time."""
         began = monotonic()
-        plain, arrays = flatten({"of": self._identity, "fit": self._fit.saved()})
-        self._kept = plain, {name: array.copy() for name, array in arrays.items()}
+        self._kept = deepcopy({"of": self._identity, "fit": self._fit.saved()})
         now = monotonic()
         self._keep_due = now + max(_KEEP_EVERY, _KEEP_SHARE * (now - began))
 
     def _write(self) -> None:
-        """A checkpoint that cannot be written is no reason to end the fit."""
-        plain, arrays = self._kept
+        """Write the file; a failure is a warning, and the fit goes on."""
         try:
-            write_tree(self.path, _KIND, plain, arrays)
+            atomic_write(self.path, dumped(self._kept, _KIND))
         except (OSError, ValueError) as error:
-            told = f"no checkpoint was written, the fit goes on: {error}"
-            warnings.warn(told, AdatronWarning, stacklevel=2)
+            message = f"no checkpoint was written, the fit goes on: {error}"
+            warnings.warn(message, AdatronWarning, stacklevel=2)
         self._due = monotonic() + self.every
 
     def _restore(self, fit: Any) -> None:
-        saved, name = read_tree(self.path, _KIND), f"the checkpoint {str(self.path)!r}"
+        saved, name = read_value(self.path, _KIND), f"the checkpoint {str(self.path)!r}"
         found = saved.get("of") if isinstance(saved, dict) else None
         if changed := "; ".join(_differences(found, self._identity)):
             ways = "name another file, or set resume=False (leave out --resume) to begin anew"
@@ -135,7 +134,7 @@ class Checkpoint:
 
 
 def _differences(saved: Any, current: dict[str, Any]) -> list[str]:
-    """What has changed between two fits, as parts of a sentence."""
+    """The differences between two fits, as parts of a sentence."""
     if not isinstance(saved, dict) or saved.keys() != current.keys():
         return ["it is of another kind of file"]
     before, now = saved["parameters"], current["parameters"]
@@ -147,10 +146,10 @@ def _differences(saved: Any, current: dict[str, Any]) -> list[str]:
 
 
 def digest(values: Any) -> str:
-    """SHA-256 of what the values are, whatever they are kept in; "" for None."""
+    """SHA-256 of the values, whatever type holds them; "" for None."""
     if values is None:
         return ""
-    if is_dask(values) and values.ndim == 2:  # its rows stay where they are, whatever their partitions
+    if is_dask(values) and values.ndim == 2:  # computed on the workers; partitions do not matter
         return hashlib.sha256(collection_digests(values).tobytes()).hexdigest()
     values = on_client(values)
     matrix: Any = values if sparse.issparse(values) else np.asarray(values)
@@ -179,17 +178,17 @@ class Patience:
     ----------
     X, y : held-out rows and their targets
     epochs : int, default=10
-        Without a better score, after which the fit ends.
+        The fit ends after this many epochs without a better score.
     scoring : str or callable, default=None
         As in `sklearn.model_selection.GridSearchCV`; by default the estimator's own score.
 
     Attributes
     ----------
-    best_score, scores : the best, and that of each epoch
+    best_score, scores : the best score, and the score of each epoch
 
     See Also
     --------
-    adatron.SVC.iter_fit : trains epoch by epoch in a loop of one's own.
+    adatron.SVC.iter_fit : trains epoch by epoch in your own loop.
 
     Examples
     --------
@@ -212,10 +211,10 @@ class Patience:
         self._scorer = check_scoring(estimator, self.scoring)
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Nothing is held."""
+        """Does nothing."""
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Nothing is done before an epoch."""
+        """Does nothing: scores are taken after an epoch."""
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> bool:
         if context.task_name != "epoch":

@@ -1,14 +1,14 @@
-"""Errors and warnings that are adatron's own."""
+"""Errors and warnings of adatron."""
 
 __all__ = ["AdatronWarning", "ClusterError", "InfeasibleError", "KernelError", "KernelWarning"]
 
 
 class ClusterError(OSError):
-    """A cluster cannot go on: no workers, no scheduler, or a part of the data that ends every worker.
+    """A cluster cannot continue: no workers, no scheduler, or a partition that ends every worker.
 
     See Also
     --------
-    adatron.callbacks.Checkpoint : keeps what was done, for a new cluster.
+    adatron.callbacks.Checkpoint : saves the fit, to resume on a new cluster.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class InfeasibleError(ValueError):
 
 
 class KernelError(ValueError):
-    """A kernel gave values no support vector machine can be trained on.
+    """A kernel gave values that no SVM can be trained on.
 
     See Also
     --------
@@ -70,7 +70,7 @@ class AdatronWarning(UserWarning):
 
 
 class KernelWarning(AdatronWarning):
-    """A kernel is legal but suspicious: constant, the identity, not repeatable, indefinite.
+    """A kernel matrix is valid but suspicious: constant, the identity, not reproducible, or indefinite.
 
     See Also
     --------

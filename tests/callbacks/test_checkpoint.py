@@ -1,4 +1,4 @@
-"""Checkpoints: a resumed fit is the undisturbed one; faults R5–R7, R9, R10."""
+"""Checkpoints: a resumed fit is the undisturbed one (rows R5 to R7, R9, R10 of docs/faults.md)."""
 
 import warnings
 
@@ -79,8 +79,9 @@ def outputs_of(model, X):
     return model.predict(X) if not hasattr(model, "decision_function") else model.decision_function(X)
 
 
+@pytest.mark.fault("R7")
 @pytest.mark.parametrize("name", MODELS)
-def test_R7_a_resumed_fit_is_the_undisturbed_one(name, tmp_path):
+def test_a_resumed_fit_is_the_undisturbed_one(name, tmp_path):
     make, data, rounds = MODELS[name]
     X, y = data()
     whole = fitted(make(), X, y)
@@ -120,6 +121,7 @@ def test_a_limit_can_be_raised(limit, tmp_path):
     assert whole.n_iter_[0] > part.n_iter_[0] > 0
 
 
+@pytest.mark.fault("R9")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -128,7 +130,7 @@ def test_a_limit_can_be_raised(limit, tmp_path):
         ({"kernel": "poly"}, "kernel was 'rbf', is 'poly'"),
     ],
 )
-def test_R9_other_parameters(change, message, tmp_path):
+def test_resume_with_other_parameters(change, message, tmp_path):
     X, y = sonar()
     path = tmp_path / "fit.checkpoint"
     SVC().set_callbacks(Checkpoint(path)).fit(X, y)
@@ -138,7 +140,8 @@ def test_R9_other_parameters(change, message, tmp_path):
     assert not hasattr(other, "dual_coef_")
 
 
-def test_R9_other_data_estimator_or_version(tmp_path, monkeypatch):
+@pytest.mark.fault("R9")
+def test_resume_with_other_data_estimator_or_version(tmp_path, monkeypatch):
     X, y = sonar()
     path = tmp_path / "fit.checkpoint"
     SVC().set_callbacks(Checkpoint(path)).fit(X, y)
@@ -155,7 +158,8 @@ def test_R9_other_data_estimator_or_version(tmp_path, monkeypatch):
         SVC().set_callbacks(Checkpoint(path, resume=True)).fit(X, y)
 
 
-def test_R9_other_landmarks(tmp_path):
+@pytest.mark.fault("R9")
+def test_resume_with_other_landmarks(tmp_path):
     X, y = sonar()
     path = tmp_path / "fit.checkpoint"
     SVC(rank=20).set_callbacks(Checkpoint(path)).fit(X, y)
@@ -163,7 +167,8 @@ def test_R9_other_landmarks(tmp_path):
         SVC(rank=20).set_callbacks(Checkpoint(path, resume=True)).fit(X, y)
 
 
-def test_R9_a_damaged_file_is_an_error(tmp_path):
+@pytest.mark.fault("R9")
+def test_a_damaged_checkpoint_is_an_error(tmp_path):
     X, y = sonar()
     path = tmp_path / "fit.checkpoint"
     SVC().set_callbacks(Checkpoint(path)).fit(X, y)
@@ -174,7 +179,8 @@ def test_R9_a_damaged_file_is_an_error(tmp_path):
         SVC().set_callbacks(Checkpoint(path, resume=True)).fit(X, y)
 
 
-def test_R5_a_full_disk_does_not_end_the_fit(tmp_path, monkeypatch):
+@pytest.mark.fault("R5")
+def test_a_full_disk_does_not_end_the_fit(tmp_path, monkeypatch):
     X, y = sonar()
     path = tmp_path / "fit.checkpoint"
     SVC(C=50.0, solver="adatron").set_callbacks(Checkpoint(path)).fit(X, y)
@@ -191,14 +197,16 @@ def test_R5_a_full_disk_does_not_end_the_fit(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_R6_a_missing_directory_is_an_error_before_training(tmp_path):
+@pytest.mark.fault("R6")
+def test_a_missing_directory_is_an_error_before_training(tmp_path):
     X, y = sonar()
     model = SVC().set_callbacks(Checkpoint(tmp_path / "nowhere" / "fit.checkpoint"), Interrupt(1))
     with pytest.raises(FileNotFoundError, match="no directory"):
         model.fit(X, y)
 
 
-def test_R10_ctrl_c_writes_a_checkpoint(tmp_path):
+@pytest.mark.fault("R10")
+def test_ctrl_c_writes_a_checkpoint(tmp_path):
     X, y = sonar()
     path = tmp_path / "fit.checkpoint"
     model = SVC(C=1e4, solver="adatron").set_callbacks(Checkpoint(path, every=1e6), Interrupt(7))

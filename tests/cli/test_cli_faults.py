@@ -9,6 +9,7 @@ import pytest
 
 from adatron.cli import main
 from tests.cli.tables import checkerboard, write_csv
+from tests.silent_callback import needs_callbacks
 
 BUNDLED = ["sonar", "breast_cancer_wisconsin", "ionosphere", "pima"]
 
@@ -21,10 +22,11 @@ def one_line_error(result):
     return line
 
 
+@pytest.mark.fault("L1")
 @pytest.mark.parametrize(
     ("args", "text"),
     [
-        (["--sigme", "1"], "'--sigma'?"),
+        (["--sigme", "1"], "--sigma"),
         (["-C", "0"], "'0' is not a number > 0, or inf"),
         (["-C", "nan"], "'nan' is not"),
         (["--tol", "inf"], "'inf' is not a finite number > 0"),
@@ -42,7 +44,7 @@ def one_line_error(result):
         (["sonar", "a\nb\x1b[2J"], r"unexpected extra argument (a\nb\x1b[2J)"),
     ],
 )
-def test_L1_wrong_usage(run, args, text):
+def test_wrong_usage(run, args, text):
     result = run("fit", *args)
     assert result.exit_code == 2
     assert result.stderr.startswith("Usage: adatron fit [OPTIONS] [DATA]")
@@ -50,7 +52,8 @@ def test_L1_wrong_usage(run, args, text):
     assert os.listdir() == []
 
 
-def test_L1_wrong_command_and_missing_argument(run):
+@pytest.mark.fault("L1")
+def test_wrong_command_and_missing_argument(run):
     wrong = run("fitt")
     assert wrong.exit_code == 2
     assert "No such command 'fitt'" in wrong.stderr
@@ -60,29 +63,34 @@ def test_L1_wrong_command_and_missing_argument(run):
     assert "Usage: adatron predict" in missing.stderr
 
 
+@pytest.mark.fault("L2", "L10")
 @pytest.mark.parametrize("name", ["sonnar", "table.csv", "../x", "a\x1b[31m\nb"])
-def test_L2_L10_unknown_data_lists_the_names(run, name):
+def test_unknown_data_lists_the_names(run, name):
     line = one_line_error(run("fit", "--", name))
     assert all(known in line for known in BUNDLED)
     assert "\x1b" not in line
     assert ("did you mean 'sonar'" in line) == (name == "sonnar")
 
 
+@pytest.mark.fault("L2")
 @pytest.mark.parametrize("command", [["fit"], ["predict", "model.skops"], ["compare"], ["inspect"]])
-def test_L2_a_directory_is_no_file(run, command):
+def test_a_directory_is_no_file(run, command):
     run("fit", "pima", "--no-report")
     Path("directory").mkdir()
     assert "directory" in one_line_error(run(*command, "directory"))
 
 
+@pytest.mark.fault("L2")
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
-def test_L2_unreadable_file(run):
+def test_unreadable_file(run):
     path = checkerboard(Path("table.csv"))
     path.chmod(0)
     assert "table.csv: Permission denied" in one_line_error(run("fit", path))
 
 
-def test_L2_no_model_file(run):
+@pytest.mark.fault("L2")
+@needs_callbacks
+def test_no_model_file(run):
     Path("text.skops").write_text("not a model")
     assert "text.skops" in one_line_error(run("inspect", "text.skops"))
     assert "nowhere.skops" in one_line_error(run("predict", "nowhere.skops", "sonar"))
@@ -110,10 +118,11 @@ def test_parse_errors_name_the_place(run, text, message):
     assert re.fullmatch(f"adatron: error: {message}.*", line), line
 
 
+@pytest.mark.fault("L3")
 @pytest.mark.parametrize(
     "args", [["--help"], ["fit", "--help"], ["datasets"], ["predict", "m", "table.csv", "--ignore", "class"]]
 )
-def test_L3_broken_pipe(start, tmp_path, args):
+def test_broken_pipe(start, tmp_path, args):
     table = checkerboard(tmp_path / "table.csv", n=3000)
     if args[0] == "predict":
         assert start("fit", table, "--no-report", "--test-size", "0.9", "-o", "m").wait() == 0
@@ -125,8 +134,9 @@ def test_L3_broken_pipe(start, tmp_path, args):
     assert command.errors() == ""
 
 
+@pytest.mark.fault("L6")
 @pytest.mark.parametrize("option", ["-o", "--report"])
-def test_L6_a_named_file_is_not_overwritten(run, option):
+def test_a_named_file_is_not_overwritten(run, option):
     Path("mine").write_text("precious")
     line = one_line_error(run("fit", "pima", option, "mine"))
     assert f"{option} mine: is there already; --force overwrites it" in line
@@ -136,13 +146,15 @@ def test_L6_a_named_file_is_not_overwritten(run, option):
     assert Path("mine").read_bytes() != b"precious"
 
 
-def test_L6_default_files_are_overwritten(run):
+@pytest.mark.fault("L6")
+def test_default_files_are_overwritten(run):
     for _ in range(2):
         assert run("fit", "pima", "--model", "svc").exit_code == 0
     assert sorted(os.listdir()) == ["model.skops", "report.html"]
 
 
-def test_L6_predictions_and_comparisons(run):
+@pytest.mark.fault("L6")
+def test_predictions_and_comparisons(run):
     run("fit", "pima", "--no-report")
     Path("mine").write_text("precious")
     assert "-o mine: is there" in one_line_error(run("predict", "model.skops", "pima", "-o", "mine"))
@@ -150,6 +162,7 @@ def test_L6_predictions_and_comparisons(run):
     assert Path("mine").read_text() == "precious"
 
 
+@pytest.mark.fault("L7")
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -159,16 +172,18 @@ def test_L6_predictions_and_comparisons(run):
         (b"\x1f\x8b\x08garbage", "<stdin>: the gzip data are damaged or incomplete"),
     ],
 )
-def test_L7_standard_input(run, content, message):
+def test_standard_input(run, content, message):
     assert message in one_line_error(run("fit", "-", input=content))
 
 
-def test_L7_a_table_from_standard_input(run, tmp_path):
+@pytest.mark.fault("L7")
+def test_a_table_from_standard_input(run, tmp_path):
     text = checkerboard(tmp_path / "table.csv").read_bytes()
     assert run("fit", "-", "--no-report", input=text).exit_code == 0
     assert run("predict", "model.skops", "-", input=text).stdout.startswith("prediction\n")
 
 
+@pytest.mark.fault("L8")
 @pytest.mark.parametrize(
     ("error", "text"),
     [
@@ -178,7 +193,7 @@ def test_L7_a_table_from_standard_input(run, tmp_path):
         (KeyError("k"), "internal error: KeyError: 'k' (--debug shows where; please report it)"),
     ],
 )
-def test_L8_errors_take_one_line(run, monkeypatch, error, text):
+def test_errors_take_one_line(run, monkeypatch, error, text):
     def fail(*args):
         raise error
 
@@ -190,8 +205,9 @@ def test_L8_errors_take_one_line(run, monkeypatch, error, text):
     assert "Traceback" in run("--debug", "fit").stderr
 
 
+@pytest.mark.fault("L9")
 @pytest.mark.parametrize(("strict", "code"), [([], 0), (["--strict"], 3)])
-def test_L9_not_converged(run, strict, code):
+def test_not_converged(run, strict, code):
     args = ["fit", "pima", "--model", "svc", "--solver", "adatron", "--time-limit", "1e-9"]
     result = run(*args, "--json", *strict)
     assert result.exit_code == code
@@ -203,15 +219,17 @@ def test_L9_not_converged(run, strict, code):
     assert Path("report.html").exists()
 
 
-def test_L9_strict_and_converged(run):
+@pytest.mark.fault("L9")
+def test_strict_and_converged(run):
     assert run("fit", "--strict", "--model", "svc").exit_code == 0
 
 
 HOSTILE = ["\x1b[31mred, two\nlines.csv", "--help", "σ and space <b>&amp;'\"$(x).csv"]
 
 
+@pytest.mark.fault("L10")
 @pytest.mark.parametrize("name", HOSTILE)
-def test_L10_hostile_file_names(run, name, tmp_path):
+def test_hostile_file_names(run, name, tmp_path):
     checkerboard(tmp_path / name)
     result = run("fit", "--model", "svc", "-o", f"./{name}.model", "--report", f"{name}.html", "--", name)
     assert result.exit_code == 0, result.output
@@ -223,8 +241,9 @@ def test_L10_hostile_file_names(run, name, tmp_path):
     assert len(json.loads(predicted.stdout)["prediction"]) == 60
 
 
+@pytest.mark.fault("L10")
 @pytest.mark.skipif(os.name == "nt", reason="names are text there")
-def test_L10_a_name_that_is_no_text(run, tmp_path):
+def test_a_name_that_is_no_text(run, tmp_path):
     name = os.fsdecode(b"\xff\xfe.csv")
     checkerboard(tmp_path / name)
     args = ["fit", name, "--model", "svc", "-o", f"{name}.model", "--report", f"{name}.html", "--force"]
@@ -236,7 +255,8 @@ def test_L10_a_name_that_is_no_text(run, tmp_path):
     assert (tmp_path / f"{name}.html").exists()
 
 
-def test_L10_hostile_cells(run, tmp_path):
+@pytest.mark.fault("L10")
+def test_hostile_cells(run, tmp_path):
     rows = [(i, "\x1b[31mbad" if i % 2 else "<script>") for i in range(40)]
     path = write_csv(tmp_path / "table.csv", "a,\x1b[2Jclass", rows)
     result = run("fit", path, "--target", "\x1b[2Jclass")
@@ -252,8 +272,9 @@ def full_disk(*_):
     raise OSError(28, "No space left on device")
 
 
+@pytest.mark.fault("L12")
 @pytest.mark.parametrize("call", ["fsync", "write", "replace"])
-def test_L12_predictions_are_whole_or_not_there(run, monkeypatch, call):
+def test_predictions_are_whole_or_not_there(run, monkeypatch, call):
     run("fit", "pima", "--no-report")
     Path("out.csv").write_text("old")
     monkeypatch.setattr(f"adatron.files.atomic.os.{call}", full_disk)
@@ -273,7 +294,8 @@ def test_missing_command_line_packages(monkeypatch, capsys, missing):
     assert capsys.readouterr().err == message
 
 
-def test_L1_a_missing_choice_is_listed_in_one_line(run):
+@pytest.mark.fault("L1")
+def test_a_missing_choice_is_listed_in_one_line(run):
     result = run("completion")
     assert result.exit_code == 2
     assert result.stderr.splitlines()[-1].endswith("Choose from: bash, zsh, fish")

@@ -9,6 +9,7 @@ import pytest
 
 from adatron.io import load_model
 from tests.cli.tables import checkerboard, letters
+from tests.silent_callback import needs_callbacks
 
 TRAINED = ["--model", "svc", "--solver", "adatron", "-C", "5", "--no-report"]
 
@@ -24,8 +25,9 @@ def fails(result):
     return line
 
 
+@pytest.mark.fault("R1")
 @pytest.mark.parametrize("options", [[], ["--model", "svc"], ["--model", "svc", "--solver", "adatron"]])
-def test_R1_a_matrix_larger_than_memory(run, monkeypatch, tmp_path, options):
+def test_a_matrix_larger_than_memory(run, monkeypatch, tmp_path, options):
     """4 MB must do where the matrix would take 8; the model is as good."""
     path = letters(tmp_path / "table.csv", n=1500, n_classes=2)
     errors = []
@@ -38,8 +40,9 @@ def test_R1_a_matrix_larger_than_memory(run, monkeypatch, tmp_path, options):
     assert errors[1] == pytest.approx(errors[0], abs=3.0)
 
 
+@pytest.mark.fault("R4")
 @pytest.mark.parametrize("call", ["fsync", "write", "replace"])
-def test_R4_disk_full_when_the_model_is_saved(run, monkeypatch, call):
+def test_disk_full_when_the_model_is_saved(run, monkeypatch, call):
     Path("model.skops").write_bytes(b"old")
     monkeypatch.setattr(f"adatron.files.atomic.os.{call}", full_disk)
     result = run("fit", "pima", "--model", "svc")
@@ -50,7 +53,8 @@ def test_R4_disk_full_when_the_model_is_saved(run, monkeypatch, call):
     assert os.listdir() == ["model.skops"]
 
 
-def test_R4_disk_full_when_the_report_is_written(run, monkeypatch):
+@pytest.mark.fault("R4")
+def test_disk_full_when_the_report_is_written(run, monkeypatch):
     monkeypatch.setattr("adatron.files.atomic.atomic_write", full_disk)
     result = run("fit", "pima", "--model", "svc", "--json")
     assert result.exit_code == 1
@@ -59,8 +63,9 @@ def test_R4_disk_full_when_the_report_is_written(run, monkeypatch):
     assert not Path("report.html").exists()
 
 
+@pytest.mark.fault("R4")
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files there")
-def test_R4_a_file_that_may_not_grow(start, tmp_path):
+def test_a_file_that_may_not_grow(start, tmp_path):
     """As a quota does it: the operating system refuses in the middle of the file."""
     (tmp_path / "model.skops").write_bytes(b"old")
     command = start("fit", "pima", "--model", "svc", "--no-report", file_limit=2000)
@@ -71,7 +76,9 @@ def test_R4_a_file_that_may_not_grow(start, tmp_path):
     assert not list(tmp_path.glob(".adatron-*"))
 
 
-def test_R5_disk_full_when_a_checkpoint_is_saved(run, monkeypatch):
+@pytest.mark.fault("R5")
+@needs_callbacks
+def test_disk_full_when_a_checkpoint_is_saved(run, monkeypatch):
     run("fit", "pima", *TRAINED, "--checkpoint", "c")
     before = Path("c").read_bytes()
     monkeypatch.setattr("adatron.callbacks.write_tree", full_disk)
@@ -86,6 +93,7 @@ def test_R5_disk_full_when_a_checkpoint_is_saved(run, monkeypatch):
     assert Path("c").read_bytes() == before
 
 
+@pytest.mark.fault("R6")
 @pytest.mark.parametrize("place", ["nowhere/file", "table.csv/file", "directory"])
 @pytest.mark.parametrize(
     "command",
@@ -97,7 +105,7 @@ def test_R5_disk_full_when_a_checkpoint_is_saved(run, monkeypatch):
         ["predict", "no model is read before", "table.csv", "-o"],
     ],
 )
-def test_R6_a_place_that_cannot_be_written(run, tmp_path, monkeypatch, command, place):
+def test_a_place_that_cannot_be_written(run, tmp_path, monkeypatch, command, place):
     """An error before anything is read or trained."""
     checkerboard(tmp_path / "table.csv")
     (tmp_path / "directory").mkdir()
@@ -108,19 +116,23 @@ def test_R6_a_place_that_cannot_be_written(run, tmp_path, monkeypatch, command, 
     assert sorted(os.listdir()) == ["directory", "table.csv"]
 
 
+@pytest.mark.fault("R6")
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_R6_no_permission(run, tmp_path):
+def test_a_directory_without_permission(run, tmp_path):
     (tmp_path / "locked").mkdir(mode=0o500)
     assert "no permission to write its directory 'locked'" in fails(run("fit", "-o", "locked/m"))
 
 
-def test_R6_a_link_is_not_followed(run, tmp_path):
+@pytest.mark.fault("R6")
+def test_a_link_is_not_followed(run, tmp_path):
     (tmp_path / "real").write_text("precious")
     (tmp_path / "link").symlink_to("real")
     assert "symbolic link" in fails(run("fit", "pima", "-o", "link", "--force"))
     assert (tmp_path / "real").read_text() == "precious"
 
 
+@pytest.mark.fault("R9")
+@needs_callbacks
 @pytest.mark.parametrize(
     ("data", "options", "difference"),
     [
@@ -134,7 +146,7 @@ def test_R6_a_link_is_not_followed(run, tmp_path):
         ("labels.csv", [], "y differs"),
     ],
 )
-def test_R9_resume_with_something_else(run, tmp_path, data, options, difference):
+def test_resume_with_something_else(run, tmp_path, data, options, difference):
     one = checkerboard(tmp_path / "one.csv", seed=1)
     checkerboard(tmp_path / "two.csv", seed=2)
     swapped = one.read_text().replace("yes", "?").replace("no", "yes").replace("?", "no")
@@ -148,7 +160,9 @@ def test_R9_resume_with_something_else(run, tmp_path, data, options, difference)
     assert "leave out --resume" in line
 
 
-def test_R9_a_damaged_checkpoint(run, tmp_path):
+@pytest.mark.fault("R9")
+@needs_callbacks
+def test_a_damaged_checkpoint(run, tmp_path):
     run("fit", "pima", *TRAINED, "--checkpoint", "c")
     content = bytearray(Path("c").read_bytes())
     content[len(content) // 2] ^= 1
@@ -158,6 +172,7 @@ def test_R9_a_damaged_checkpoint(run, tmp_path):
     assert "damaged" in line
 
 
+@needs_callbacks
 def test_resume_without_a_checkpoint_begins_and_with_a_finished_one_ends(run):
     first = run("fit", "pima", *TRAINED, "--checkpoint", "c", "--resume", "--json")
     again = run("fit", "pima", *TRAINED, "--checkpoint", "c", "--resume", "--json")
@@ -167,6 +182,7 @@ def test_resume_without_a_checkpoint_begins_and_with_a_finished_one_ends(run):
         assert told[0][key] == told[1][key]
 
 
+@needs_callbacks
 def test_a_checkpoint_that_will_be_replaced_is_told_of(run):
     run("fit", "pima", *TRAINED, "--checkpoint", "c")
     result = run("fit", "pima", *TRAINED, "--checkpoint", "c")

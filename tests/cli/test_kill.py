@@ -8,10 +8,11 @@ import time
 import numpy as np
 import pytest
 
-from adatron.files.tree import read_tree
+from adatron.files.values import read_value
 from adatron.io import load_model
 from tests.cli.processes import ENDLESS, Command
 from tests.cli.tables import checkerboard
+from tests.silent_callback import needs_callbacks
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="CPU time is read from /proc")
 
@@ -22,7 +23,7 @@ SAVED = ["--checkpoint", "fit.checkpoint", "--every", "0"]
 
 def epoch_of(checkpoint):
     """The epoch that a checkpoint was saved after; reading it checks every byte."""
-    return read_tree(checkpoint, "checkpoint")["fit"]["runs"][0]["epoch"]
+    return read_value(checkpoint, "checkpoint")["fit"]["runs"][0]["epoch"]
 
 
 def parameters_of(model_file):
@@ -80,8 +81,10 @@ def killed(start, directory, n_kills, draw, undisturbed):
     return epochs
 
 
+@pytest.mark.fault("R7")
+@needs_callbacks
 @pytest.mark.parametrize("n_kills", [5, pytest.param(60, marks=pytest.mark.slow)])
-def test_R7_killed_again_and_again(start, tmp_path, undisturbed, n_kills):
+def test_killed_again_and_again(start, tmp_path, undisturbed, n_kills):
     epochs = killed(start, tmp_path, n_kills, random.Random(n_kills), undisturbed)
     assert len(set(epochs)) > n_kills // 2  # they came at different times, most of them in the training
     last = start(*HARD_MARGIN, *SAVED, "--resume")
@@ -89,8 +92,9 @@ def test_R7_killed_again_and_again(start, tmp_path, undisturbed, n_kills):
     assert_same(tmp_path / "model.skops", undisturbed)
 
 
+@pytest.mark.fault("R8")
 @pytest.mark.parametrize("n_kills", [4, pytest.param(60, marks=pytest.mark.slow)])
-def test_R8_killed_while_it_saves(start, tmp_path, n_kills):
+def test_killed_while_it_saves(start, tmp_path, n_kills):
     """The old predictions or the new ones, never a mix."""
     draw, table = random.Random(n_kills), checkerboard(tmp_path / "table.csv", n=400)
     assert start("fit", table, "--no-report").wait() == 0
@@ -112,8 +116,10 @@ def test_R8_killed_while_it_saves(start, tmp_path, n_kills):
     assert contents["old"] in seen
 
 
+@pytest.mark.fault("R10", "R11")
+@needs_callbacks
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_R10_R11_a_signal_keeps_model_and_checkpoint(start, tmp_path, undisturbed, number, code):
+def test_a_signal_keeps_model_and_checkpoint(start, tmp_path, undisturbed, number, code):
     command = start(*HARD_MARGIN, "--checkpoint", "fit.checkpoint", "--every", "0")
     command.until(lambda: (tmp_path / "fit.checkpoint").exists())
     command.send(number)
@@ -126,8 +132,9 @@ def test_R10_R11_a_signal_keeps_model_and_checkpoint(start, tmp_path, undisturbe
     assert_same(tmp_path / "model.skops", undisturbed)
 
 
+@pytest.mark.fault("R10")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_R10_a_signal_is_effective_at_once(start, number):
+def test_a_signal_is_effective_at_once(start, number):
     command = start(*ENDLESS)
     after_seconds(0.4)(command)
     before = command.cpu()
@@ -137,7 +144,8 @@ def test_R10_a_signal_is_effective_at_once(start, number):
     assert command.wait() == 128 + number
 
 
-def test_R10_a_second_signal_ends_the_process(start, tmp_path):
+@pytest.mark.fault("R10")
+def test_a_second_signal_ends_the_process(start, tmp_path):
     command = start(*ENDLESS, slow_files=0.5)  # saving the model would take minutes
     after_seconds(0.5)(command)
     command.send(signal.SIGINT)
@@ -148,7 +156,8 @@ def test_R10_a_second_signal_ends_the_process(start, tmp_path):
     assert not (tmp_path / "model.skops").exists()
 
 
-def test_R7_a_kill_leaves_the_old_model(start, tmp_path):
+@pytest.mark.fault("R7")
+def test_a_kill_leaves_the_old_model(start, tmp_path):
     (tmp_path / "model.skops").write_bytes(b"old")
     command = start(*ENDLESS)
     after_seconds(0.3)(command)

@@ -14,6 +14,7 @@ import pytest
 from tests.cli.processes import ENDLESS, environment_with
 from tests.cli.tables import checkerboard, letters, surface
 from tests.cli.terminals import Terminal
+from tests.silent_callback import needs_callbacks
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs pseudo terminals, /proc")
 
@@ -25,6 +26,7 @@ def terminal(request):
     opened.close()
 
 
+@needs_callbacks
 def test_a_bar_while_it_trains_and_a_table_at_the_end(start, terminal):
     command = start(
         *ENDLESS, "--time-limit", "0.5", environment={"TERM": "xterm-256color"}, **terminal.streams
@@ -37,7 +39,9 @@ def test_a_bar_while_it_trains_and_a_table_at_the_end(start, terminal):
     assert "\x1b[?25l" not in terminal.shown()  # a kill could not bring the cursor back
 
 
-def test_L4_ctrl_c_at_the_terminal(start, terminal, tmp_path):
+@pytest.mark.fault("L4")
+@needs_callbacks
+def test_ctrl_c_at_the_terminal(start, terminal, tmp_path):
     command = start(*ENDLESS, "--checkpoint", "c", **terminal.streams)
     assert command.until(lambda: "epochs" in terminal.text())
     terminal.press(b"\x03")
@@ -47,8 +51,9 @@ def test_L4_ctrl_c_at_the_terminal(start, terminal, tmp_path):
     assert {"c", "model.skops"} <= set(os.listdir(tmp_path))
 
 
+@pytest.mark.fault("L4", "L5")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_L4_L5_a_signal_before_there_is_a_model(start, tmp_path, number, code):
+def test_a_signal_before_there_is_a_model(start, tmp_path, number, code):
     """While the data are still being read: nothing to keep, no traceback."""
     os.mkfifo(tmp_path / "slow.csv")
     command = start("fit", "slow.csv")
@@ -61,8 +66,10 @@ def test_L4_L5_a_signal_before_there_is_a_model(start, tmp_path, number, code):
     assert not (tmp_path / "model.skops").exists()
 
 
+@pytest.mark.fault("L4")
+@needs_callbacks
 @pytest.mark.parametrize("make", [checkerboard, surface], ids=["AutoSVC", "AutoSVR"])
-def test_L4_ctrl_c_during_the_search(run, monkeypatch, tmp_path, make):
+def test_ctrl_c_during_the_search(run, monkeypatch, tmp_path, make):
     calls = []
 
     def press_ctrl_c(self, attributes):
@@ -71,7 +78,7 @@ def test_L4_ctrl_c_during_the_search(run, monkeypatch, tmp_path, make):
             raise KeyboardInterrupt
         return False
 
-    monkeypatch.setattr("adatron.estimators.base.FitTasks.round_ended", press_ctrl_c)
+    monkeypatch.setattr("adatron.estimators.callback_bridge.FitTasks.round_ended", press_ctrl_c)
     result = run("fit", make(tmp_path / "table.csv"), "--checkpoint", "c")
     assert result.exit_code == 130
     assert "Traceback" not in result.stderr
@@ -79,7 +86,8 @@ def test_L4_ctrl_c_during_the_search(run, monkeypatch, tmp_path, make):
     assert "stopped" in run("inspect", "model.skops").stdout
 
 
-def test_L4_signals_that_the_parent_ignores_are_ignored(start, tmp_path):
+@pytest.mark.fault("L4")
+def test_signals_that_the_parent_ignores_are_ignored(start, tmp_path):
     """As under nohup, or for a command in the background of a script."""
     code = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
@@ -91,7 +99,8 @@ def test_L4_signals_that_the_parent_ignores_are_ignored(start, tmp_path):
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
 
-def test_L7_a_terminal_is_no_table(start, terminal):
+@pytest.mark.fault("L7")
+def test_a_terminal_is_no_table(start, terminal):
     command = start("fit", "-", **terminal.streams)
     assert command.wait() == 1
     assert "<stdin>: is a terminal or closed; pipe data into it, or name a file" in " ".join(
@@ -99,6 +108,7 @@ def test_L7_a_terminal_is_no_table(start, terminal):
     )
 
 
+@pytest.mark.fault("L11")
 @pytest.mark.parametrize(
     ("environment", "has_colour"),
     [
@@ -107,7 +117,7 @@ def test_L7_a_terminal_is_no_table(start, terminal):
         ({"TERM": "xterm", "NO_COLOR": "1"}, None),
     ],
 )
-def test_L11_kinds_of_terminals(start, terminal, environment, has_colour):
+def test_kinds_of_terminals(start, terminal, environment, has_colour):
     command = start(
         "fit", "pima", "--model", "svc", "--no-report", environment=environment, **terminal.streams
     )
@@ -119,18 +129,20 @@ def test_L11_kinds_of_terminals(start, terminal, environment, has_colour):
         assert "\x1b" not in terminal.shown()
 
 
+@pytest.mark.fault("L11")
 @pytest.mark.parametrize("terminal", [{"columns": columns} for columns in (10, 20, 40)], indirect=True)
 @pytest.mark.parametrize(
     "command", [["fit", "pima", "--model", "svc", "--no-report"], ["datasets"], ["fit", "--help"]]
 )
-def test_L11_narrow_terminals(start, terminal, command):
+def test_narrow_terminals(start, terminal, command):
     ended = start(*command, environment={"TERM": "xterm"}, **terminal.streams)
     assert ended.wait() == 0
     assert "Traceback" not in terminal.text()
     assert len(terminal.text()) > 100
 
 
-def test_L11_poor_locale(tmp_path):
+@pytest.mark.fault("L11")
+def test_poor_locale(tmp_path):
     """ASCII only, as in a bare container or a cron job."""
     poor = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TERM": "dumb", "COLUMNS": "20"}
     surface(tmp_path / "σ.csv")
@@ -146,7 +158,9 @@ def test_L11_poor_locale(tmp_path):
     assert (tmp_path / "σ.html").exists()
 
 
-def test_L11_lines_instead_of_a_bar(run, monkeypatch):
+@pytest.mark.fault("L11")
+@needs_callbacks
+def test_lines_instead_of_a_bar(run, monkeypatch):
     """Where the error stream is no terminal, a line every five seconds; JSON stays JSON."""
     monkeypatch.setattr("adatron.cli.progress.perf_counter", lambda: 50.0 * time.perf_counter())
     result = run(*ENDLESS, "--time-limit", "0.5", "--json")

@@ -29,6 +29,9 @@ CASES |= {
     "even power": (Linear() + Constant()) ** 2,
     "nested": (Gaussian(0.2) + Constant(0.5) * Linear()) ** 2 * KERNELS["laplacian"](0.4),
     "function": CallableKernel(cosine),
+    "weighted Gaussian": Gaussian(0.3, [1.0, 0.0, 0.5, 2.0]),
+    "weighted Laplacian": KERNELS["laplacian"](0.3, [1.0, 0.0, 0.5, 2.0]),
+    "weighted exponential": KERNELS["exponential"](0.3, [1.0, 0.0, 0.5, 2.0]),
 }
 
 

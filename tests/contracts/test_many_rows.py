@@ -75,8 +75,9 @@ def test_overflow_in_float32_is_reported():
         nystroem_single(Polynomial(2, 1.0, 0.0), X, np.arange(3))
 
 
+@pytest.mark.fault("R1")
 @pytest.mark.parametrize("make", [nystroem, nystroem_single])
-def test_R1_a_factor_beyond_memory_is_kept_on_disk(points, little_memory, make):
+def test_a_factor_beyond_memory_is_kept_on_disk(points, little_memory, make):
     landmarks = np.arange(0, 9_000, 300)
     with pytest.MonkeyPatch.context() as plenty:
         plenty.setattr(store, "available_memory", lambda: 2**33)
@@ -90,7 +91,8 @@ def test_R1_a_factor_beyond_memory_is_kept_on_disk(points, little_memory, make):
     assert list(little_memory.iterdir()) == []  # the file has no name that could be left over
 
 
-def test_R1_neither_memory_nor_disk(points, little_memory, monkeypatch):
+@pytest.mark.fault("R1")
+def test_neither_memory_nor_disk(points, little_memory, monkeypatch):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda place: usage(10, 10, 0))
     with pytest.raises(OSError, match=r"factor needs .* GB, more than .*; lower rank, or set TMPDIR"):
@@ -98,12 +100,14 @@ def test_R1_neither_memory_nor_disk(points, little_memory, monkeypatch):
     assert list(little_memory.iterdir()) == []
 
 
-def test_R1_too_many_landmarks_are_refused_before_allocation(points, little_memory):
+@pytest.mark.fault("R1")
+def test_too_many_landmarks_are_refused_before_allocation(points, little_memory):
     with pytest.raises(ValueError, match=r"rank=4000 landmarks needs 0.6 GB of memory.*lower rank"):
         nystroem_single(Gaussian(GAMMA), points, np.arange(4_000))
 
 
-def test_R3_an_error_while_a_factor_is_filled_leaves_nothing(points, little_memory):
+@pytest.mark.fault("R3")
+def test_an_error_while_a_factor_is_filled_leaves_nothing(points, little_memory):
     class Short:
         shape = points.shape
 

@@ -1,4 +1,4 @@
-"""Data that is wrong in one partition, or spread unevenly; faults X7–X11 of the catalogue."""
+"""Data that is wrong in one partition, or spread unevenly (rows X7 to X11 of docs/faults.md)."""
 
 import dask.array as da
 import dask.dataframe as dd
@@ -29,27 +29,31 @@ def fitted(rows, labels, **changes):
         return SVC(**(MODEL | changes)).fit(rows, labels)
 
 
+@pytest.mark.fault("X7")
 @pytest.mark.parametrize("lengths", [(119, 1), (50, 0, 70), (1, 118, 1)])
-def test_X7_skew_and_empty_partitions(client, lengths):
+def test_skew_and_empty_partitions(client, lengths):
     expected = fitted(X, y).decision_function(X)
     model = fitted(*in_partitions(X, y, lengths))
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-5, atol=1e-7)
 
 
-def test_X7_partitions_of_one_class(client):
+@pytest.mark.fault("X7")
+def test_partitions_of_one_class(client):
     order = np.argsort(y, kind="stable")
     expected = fitted(X[order], y[order]).decision_function(X)
     model = fitted(*in_partitions(X[order], y[order], (int((y == y.min()).sum()), int((y != y.min()).sum()))))
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-5, atol=1e-7)
 
 
-def test_X7_skewed_partitions_are_cut_to_even_blocks(client):
+@pytest.mark.fault("X7")
+def test_skewed_partitions_are_cut_to_even_blocks(client):
     rows, _, _ = dask_rows(SVC(rank=20), da.from_array(X, chunks=((118, 1, 1), X.shape[1])))
     assert np.diff(rows.bounds).tolist() == [56, 64]  # they begin with a group of 8 rows
     np.testing.assert_array_equal(rows[:], X)
 
 
-def test_X8_a_task_that_runs_twice_changes_nothing():
+@pytest.mark.fault("X8")
+def test_a_task_that_runs_twice_changes_nothing():
     random = np.random.default_rng(0)
     Z, alpha = random.normal(size=(9, 3)), np.full((9, 1), 0.2)
     fixed = (np.ones((9, 1)), np.ones((9, 1)), np.ones((9, 1)), np.ones(9), np.full(9, 0.5))
@@ -67,7 +71,8 @@ def _set_version(version):
     cluster.__version__ = version
 
 
-def test_X9_other_versions_on_the_workers(client):
+@pytest.mark.fault("X9")
+def test_other_versions_on_the_workers(client):
     client.run(_set_version, "0.0.1")
     try:
         with pytest.raises(ClusterError, match=r"worker .* has adatron 0\.0\.1 instead of"):
@@ -76,7 +81,8 @@ def test_X9_other_versions_on_the_workers(client):
         client.run(_set_version, cluster_module.__version__)
 
 
-def test_X10_a_partition_with_another_dtype_is_named(client):
+@pytest.mark.fault("X10")
+def test_a_partition_with_another_dtype_is_named(client):
     def spoil(block, block_info=None):
         return block.astype("float32") if block_info[0]["chunk-location"][0] == 1 else block
 
@@ -85,14 +91,16 @@ def test_X10_a_partition_with_another_dtype_is_named(client):
         SVC(rank=5).fit(rows, y)
 
 
-def test_X10_a_partition_with_other_columns_is_named(client):
+@pytest.mark.fault("X10")
+def test_a_partition_with_other_columns_is_named(client):
     table = pd.DataFrame(X[:, :2], columns=["a", "b"])
     parts = [dask.delayed(part) for part in (table[:50], table[50:90].rename(columns={"b": "c"}), table[90:])]
     with pytest.raises(ValueError, match=r"partition 1 of X has the columns \['a', 'c'\]"):
         SVC(rank=5).fit(dd.from_delayed(parts, meta=table[:0], verify_meta=False), y)
 
 
-def test_X11_blocks_are_sized_to_the_memory_of_a_worker(client, monkeypatch):
+@pytest.mark.fault("X11")
+def test_blocks_are_sized_to_the_memory_of_a_worker(client, monkeypatch):
     monkeypatch.setattr(
         Cluster, "memory_of_thread", 10 * 8 * 20 * 13
     )  # a tenth has room for 13 rows of the factor
@@ -101,14 +109,15 @@ def test_X11_blocks_are_sized_to_the_memory_of_a_worker(client, monkeypatch):
     np.testing.assert_array_equal(rows[np.array([100, 3, 3])], X[[100, 3, 3], :5])
 
 
-def test_X11_a_matrix_too_large_for_the_workers_is_refused(client, monkeypatch):
+@pytest.mark.fault("X11")
+def test_a_matrix_too_large_for_the_workers_is_refused(client, monkeypatch):
     small = [{"threads": 1, "memory": 100_000, "versions": {}}] * 2
     monkeypatch.setattr(Cluster, "workers", small)
     with pytest.raises(ValueError, match=r"120 × 120 kernel matrix takes .* set rank"):
         SVC(solver="m3", fit_intercept=False).fit(da.from_array(X), y)
 
 
-def test_D_missing_values_are_named_by_row_column_and_partition(client):
+def test_missing_values_are_named_by_row_column_and_partition(client):
     spoiled = X.copy()
     spoiled[77, 4] = np.nan
     with pytest.raises(ValueError, match=r"contains NaN: 1 value.* row 77, column 4 \(partition 1\)"):

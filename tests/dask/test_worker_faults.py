@@ -1,4 +1,4 @@
-"""Workers, schedulers and clients that die in mid-fit; faults X1–X6, X12 and X13 of the catalogue."""
+"""Workers, schedulers and clients that die in mid-fit (rows X1 to X6, X12, X13 of docs/faults.md)."""
 
 import os
 import signal
@@ -42,11 +42,12 @@ KILLED = {
 }
 
 
+@pytest.mark.fault("X1")
 @pytest.mark.parametrize(
     ("name", "n_kills"),
     [("multiplicative", 2), *(pytest.param(n, 5, marks=pytest.mark.slow) for n in KILLED)],
 )
-def test_X1_a_worker_killed_in_mid_epoch(client, monkeypatch, name, n_kills):
+def test_a_worker_killed_in_mid_epoch(client, monkeypatch, name, n_kills):
     model = KILLED[name]
     expected = fitted(model).decision_function(X)
     gather, seen, killed = Cluster.gather, [0], []
@@ -67,7 +68,8 @@ def test_X1_a_worker_killed_in_mid_epoch(client, monkeypatch, name, n_kills):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_X3_all_workers_lost_then_resumed_on_a_new_cluster(client, tmp_path):
+@pytest.mark.fault("X3")
+def test_all_workers_lost_then_resumed_on_a_new_cluster(client, tmp_path):
     expected = fitted(multiplicative(8)).decision_function(X)
     path = tmp_path / "fit.checkpoint"
     with (
@@ -101,7 +103,8 @@ def _sleepy(block):
     return block
 
 
-def test_X12_a_step_that_never_ends_is_given_up(client):
+@pytest.mark.fault("X12")
+def test_a_step_that_never_ends_is_given_up(client):
     slow = ROWS.map_blocks(_sleepy, dtype=float)
     with (
         dask.config.set({"adatron.step-timeout": 0.1}),
@@ -131,8 +134,9 @@ def _leave_alone():
     threading._adatron_alone = True
 
 
+@pytest.mark.fault("X6")
 @pytest.mark.slow
-def test_X6_a_worker_ten_times_slower(client):
+def test_a_worker_ten_times_slower(client):
     expected = fitted(multiplicative(6)).decision_function(X)
     slow = list(client.scheduler_info()["workers"])[:1]
     client.run(_crowd, workers=slow)
@@ -143,7 +147,8 @@ def test_X6_a_worker_ten_times_slower(client):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_X13_no_port_is_opened_without_a_client():
+@pytest.mark.fault("X13")
+def test_no_port_is_opened_without_a_client():
     listening = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(_FIT_WITHOUT_CLIENT)],
         capture_output=True,
@@ -166,7 +171,8 @@ _FIT_WITHOUT_CLIENT = """
 """
 
 
-def test_X13_tests_and_documented_clusters_listen_here_only(client):
+@pytest.mark.fault("X13")
+def test_tests_and_documented_clusters_listen_here_only(client):
     addresses = [client.scheduler.address, *client.scheduler_info()["workers"]]
     assert all(address.startswith("tcp://127.0.0.1:") for address in addresses)
 
@@ -190,8 +196,9 @@ def _ends_its_worker(block, block_info=None):
     return block
 
 
+@pytest.mark.fault("X2")
 @pytest.mark.slow
-def test_X2_a_poison_partition_is_named_after_three_tries(tmp_path):
+def test_a_poison_partition_is_named_after_three_tries(tmp_path):
     path = tmp_path / "fit.checkpoint"
     with local_cluster() as client, client.as_current():
         fitted(multiplicative(3).set_callbacks(Checkpoint(path, every=0)))
@@ -219,8 +226,9 @@ def scheduler_process():
         process.wait()
 
 
+@pytest.mark.fault("X4")
 @pytest.mark.slow
-def test_X4_scheduler_lost(scheduler_process, tmp_path, client):
+def test_scheduler_lost(scheduler_process, tmp_path, client):
     from distributed import Client
 
     scheduler, address = scheduler_process
@@ -238,8 +246,9 @@ def test_X4_scheduler_lost(scheduler_process, tmp_path, client):
     np.testing.assert_allclose(again.decision_function(X), expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.fault("X5")
 @pytest.mark.slow
-def test_X5_client_killed(client, tmp_path):
+def test_client_killed(client, tmp_path):
     path = tmp_path / "fit.checkpoint"
     script = f"""
         from distributed import Client

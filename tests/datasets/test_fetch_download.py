@@ -210,7 +210,7 @@ def test_no_server_is_one_error_that_names_both_ways(server, monkeypatch, tmp_pa
 
 def test_download_if_missing_false_does_not_ask_the_server(small_astroparticle, tmp_path):
     call = lambda: fetch_astroparticle(data_home=tmp_path, download_if_missing=False)  # noqa: E731
-    assert_advice(call, "download_if_missing=False forbids to download it")
+    assert_advice(call, "download_if_missing=False forbids the download")
     assert small_astroparticle.asked == []
 
 

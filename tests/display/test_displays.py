@@ -317,7 +317,7 @@ def test_matplotlib_is_imported_on_demand():
 
 def test_matplotlib_missing(model, moons, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install adatron\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         ConvergenceDisplay.from_estimator(model)
-    with pytest.raises(ImportError, match=r"pip install adatron\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         MarginDisplay.from_estimator(model, *moons)

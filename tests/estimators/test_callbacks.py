@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
-from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from adatron import SVC
 from adatron.datasets import load_sonar
+from adatron.estimators.callback_bridge import HAS_CALLBACKS
+
+if HAS_CALLBACKS:
+    from sklearn.callback import ProgressBar, ScoringMonitor
 
 
 class StopAfter:
@@ -32,6 +35,9 @@ class StopAfter:
         self.seen += 1
         self.scores.append(fitted_estimator.score(X, y))
         return self.seen >= self.epochs
+
+
+pytestmark = pytest.mark.skipif(not HAS_CALLBACKS, reason="callbacks need scikit-learn >= 1.9")
 
 
 @pytest.fixture(scope="module")

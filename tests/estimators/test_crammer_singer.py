@@ -233,6 +233,7 @@ def test_hard_margin_that_cannot_be():
         direct(C=float("inf")).fit(X, y)
 
 
+@pytest.mark.fault("P22")
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
@@ -243,7 +244,7 @@ def test_hard_margin_that_cannot_be():
         ({"decision_function_shape": "ovo"}, ["decision_function_shape='ovr'", "multi_class='ovo'"]),
     ],
 )
-def test_P22_requests_that_direct_training_cannot_serve(parameters, words):
+def test_requests_that_direct_training_cannot_serve(parameters, words):
     X, y = iris()
     with pytest.raises(ValueError, match="multi_class='crammer_singer'") as error:
         direct(**parameters).fit(X, y)
@@ -290,14 +291,16 @@ class Callback:
         return self.rounds == 2
 
 
-def test_R10_a_callback_stops_the_fit():
+@pytest.mark.fault("R10")
+def test_a_callback_stops_the_fit():
     model, X, y = slow_model()
     model.set_callbacks(Callback(interrupts=False)).fit(X, y)
     assert (model.status_, model.n_iter_.tolist()) == ("stopped", [2])
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_R10_interrupt_keeps_the_model():
+@pytest.mark.fault("R10")
+def test_interrupt_keeps_the_model():
     model, X, y = slow_model()
     with pytest.raises(KeyboardInterrupt):
         model.set_callbacks(Callback(interrupts=True)).fit(X, y)
@@ -350,7 +353,8 @@ def test_weights_that_leave_a_row_out():
     assert kept[model.support_].all()
 
 
-def test_P4_bounds_of_very_different_sizes():
+@pytest.mark.fault("P4")
+def test_bounds_of_very_different_sizes():
     """Multipliers from 1e-2 to 1e8 all count: none is negligible beside the largest."""
     X, y = iris()
     weights = 10.0 ** np.random.default_rng(0).uniform(-8, 8, len(y))

@@ -1,4 +1,4 @@
-"""Fault catalogue, concurrency (C1–C9) and leaks (R13): threads, processes, forks, nesting."""
+"""Threads, processes, forks and nesting (rows C1 to C9 of docs/faults.md), and leaks (R13)."""
 
 import asyncio
 import json
@@ -34,7 +34,8 @@ def same_model(one, other):
     np.testing.assert_array_equal(one.intercept_, other.intercept_)
 
 
-def test_C1_threads_fit_different_estimators_to_the_same_bits():
+@pytest.mark.fault("C1")
+def test_threads_fit_different_estimators_to_the_same_bits():
     # rows in float32 and float64, the lazy matrix, a factor, many problems, an ensemble
     cases = [(SVC(), problem(k, m)) for k, m in enumerate((60, 500, 2_500, 5_500))]
     cases += [(SVC(kernel="linear"), problem(4, 400)), (SVC(kernel="poly"), problem(5, 300))]
@@ -46,7 +47,8 @@ def test_C1_threads_fit_different_estimators_to_the_same_bits():
         same_model(one, other)
 
 
-def test_C2_threads_predict_with_one_model_to_the_same_bits():
+@pytest.mark.fault("C2")
+def test_threads_predict_with_one_model_to_the_same_bits():
     X, y = problem(0, 6_000)
     model = SVC().fit(X, y)
     before = model.decision_function(X)
@@ -55,7 +57,8 @@ def test_C2_threads_predict_with_one_model_to_the_same_bits():
             np.testing.assert_array_equal(decisions, before)
 
 
-def test_C3_threads_fit_the_same_estimator():
+@pytest.mark.fault("C3")
+def test_threads_fit_the_same_estimator():
     model = SVC()
     data = [problem(k) for k in range(THREADS)]
     alone = [SVC().fit(*pair) for pair in data]
@@ -92,14 +95,16 @@ def in_a_process(code, **environment):
     return result.stdout.strip()
 
 
+@pytest.mark.fault("C4")
 @pytest.mark.slow
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled with the JIT off")
-def test_C4_first_compile_from_eight_threads(tmp_path):
+def test_first_compile_from_eight_threads(tmp_path):
     assert in_a_process(FIRST_COMPILE, NUMBA_CACHE_DIR=str(tmp_path)) == "1"
 
 
+@pytest.mark.fault("C5")
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
-def test_C5_joblib_backends_give_the_same_scores(backend):
+def test_joblib_backends_give_the_same_scores(backend):
     X, y = problem(3)
     grid = {"C": [0.1, 1.0, 10.0]}
     alone = GridSearchCV(SVC(), grid, cv=3).fit(X, y)
@@ -154,11 +159,13 @@ def apart():
     return json.loads(in_a_process(APART, NUMBA_THREADING_LAYER="workqueue"))
 
 
-def test_C6_fit_after_a_fork(apart):
+@pytest.mark.fault("C6")
+def test_fit_after_a_fork(apart):
     assert apart["child"] == 0
 
 
-def test_C8_workqueue_layer_does_not_abort(apart):
+@pytest.mark.fault("C8")
+def test_workqueue_layer_does_not_abort(apart):
     assert apart["different"] == 1
 
 
@@ -166,17 +173,20 @@ def test_no_thread_outlives_a_fit(apart):
     assert len(set(apart["threads"])) == 1
 
 
-def test_C7_nested_parallelism_uses_no_more_threads_than_cores():
+@pytest.mark.fault("C7")
+def test_nested_parallelism_uses_no_more_threads_than_cores():
     with joblib.parallel_config("loky", n_jobs=2):
         inner = joblib.Parallel()(joblib.delayed(usable_threads)() for _ in range(2))
     assert all(2 * threads <= max(2, os.cpu_count()) for threads in inner)
 
 
-def test_C7_threads_never_exceed_those_of_blas():
+@pytest.mark.fault("C7")
+def test_threads_never_exceed_those_of_blas():
     assert 1 <= usable_threads() <= os.cpu_count()
 
 
-def test_C9_fit_under_asyncio():
+@pytest.mark.fault("C9")
+def test_fit_under_asyncio():
     X, y = problem(1)
 
     async def main():
@@ -186,7 +196,8 @@ def test_C9_fit_under_asyncio():
         same_model(model, SVC().fit(X, y))
 
 
-def test_C9_fit_outside_the_main_thread():
+@pytest.mark.fault("C9")
+def test_fit_outside_the_main_thread():
     X, y = problem(1, 2_500)
     models = []
     thread = threading.Thread(target=lambda: models.append(SVC().fit(X, y)))
@@ -207,10 +218,11 @@ def leaks(n_fits):
     before, open_before = memory(), len(os.listdir("/proc/self/fd"))
     for _ in range(n_fits):
         SVC().fit(X, y)
-    assert len(os.listdir("/proc/self/fd")) == open_before
+    assert len(os.listdir("/proc/self/fd")) <= open_before  # others may be closed meanwhile
     return memory() / before
 
 
+@pytest.mark.fault("R13")
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
-def test_R13_many_fits_leak_nothing():
+def test_many_fits_leak_nothing():
     assert leaks(300) < 1.05

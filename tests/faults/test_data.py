@@ -1,7 +1,7 @@
-"""Fault catalogue, data: D1–D41, as far as they concern `SVC`.
+"""Bad data: rows D1 to D41 of docs/faults.md, as far as they concern `SVC`.
 
-Regression and one-class problems: D5, D6 in `test_regression.py`, with the bad targets of D3.
-Comes with the multiplicative updates: D14.
+Regression and one-class problems (D5, D6 and the targets of D3) are in `test_regression.py`, denormal
+multipliers (D14) in `test_numerics.py`.
 """
 
 import re
@@ -43,11 +43,12 @@ def assert_same(model, other, X, atol=1e-12):
 # ---------------------------------------------------------------- values that are no numbers
 
 
+@pytest.mark.fault("D1", "D2")
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf], ids=str)
 @pytest.mark.parametrize(
     "convert", [np.asarray, sparse.csr_array, sparse.csc_matrix], ids=lambda c: c.__name__
 )
-def test_D1_D2_values_that_are_not_finite(convert, value):
+def test_values_that_are_not_finite(convert, value):
     X, y = blobs()
     X[11, 2] = X[40, 1] = value
     model = SVC()
@@ -57,9 +58,10 @@ def test_D1_D2_values_that_are_not_finite(convert, value):
     assert_unfitted(model)
 
 
+@pytest.mark.fault("D1", "D2")
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf], ids=str)
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array], ids=lambda c: c.__name__)
-def test_D1_D2_wherever_they_are(convert, value):
+def test_values_that_are_not_finite_wherever_they_are(convert, value):
     """Values after it in its column do not hide it, nor do those before."""
     for i, j in product(range(4), range(3)):
         X = np.arange(12.0).reshape(4, 3) - 5.0
@@ -70,14 +72,16 @@ def test_D1_D2_wherever_they_are(convert, value):
             SVC().fit(convert(X), [0, 1, 0, 1])
 
 
-def test_D1_nan_in_a_named_column():
+@pytest.mark.fault("D1")
+def test_nan_in_a_named_column():
     X, y = blobs()
     X[7, 1] = np.nan
     with pytest.raises(ValueError, match=r"X contains NaN: 1 .*row 7, column 'width'; impute or drop"):
         SVC().fit(pd.DataFrame(X, columns=["length", "width", "height"]), y)
 
 
-def test_D1_nan_at_predict():
+@pytest.mark.fault("D1")
+def test_nan_at_predict():
     X, y = blobs()
     model = SVC().fit(X, y)
     X[3, 0] = np.nan
@@ -85,7 +89,8 @@ def test_D1_nan_at_predict():
         model.predict(X)
 
 
-def test_D2_float32_overflow():
+@pytest.mark.fault("D2")
+def test_float32_overflow():
     X, y = blobs()
     X[5, 1] = 1e39
     with np.errstate(over="ignore"):
@@ -94,8 +99,9 @@ def test_D2_float32_overflow():
         SVC().fit(narrow, y)
 
 
+@pytest.mark.fault("D3")
 @pytest.mark.parametrize("label", [np.nan, np.inf, None, pd.NA], ids=str)
-def test_D3_missing_label(label):
+def test_missing_label(label):
     X, y = blobs()
     labels = y.astype(object)
     if isinstance(label, float):
@@ -110,18 +116,21 @@ def test_D3_missing_label(label):
 # ---------------------------------------------------------------- too little data
 
 
-def test_D4_no_rows():
+@pytest.mark.fault("D4")
+def test_no_rows():
     with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
         SVC().fit(np.empty((0, 3)), [])
 
 
-def test_D4_no_columns():
+@pytest.mark.fault("D4")
+def test_no_columns():
     with pytest.raises(ValueError, match=r"Found array with 0 feature\(s\)"):
         SVC().fit(np.empty((40, 0)), np.arange(40) % 2)
 
 
-@pytest.mark.parametrize("m", [1, 40], ids=["D5-one-sample", "D6-one-class"])
-def test_D5_D6_one_class(m):
+@pytest.mark.fault("D5", "D6")
+@pytest.mark.parametrize("m", [1, 40], ids=["one-row", "one-class"])
+def test_one_class(m):
     X, _ = blobs(m)
     model = SVC()
     with pytest.raises(ValueError, match=r"needs at least two classes, y has only 1 class: 'spam'"):
@@ -129,7 +138,8 @@ def test_D5_D6_one_class(m):
     assert_unfitted(model)
 
 
-def test_D7_one_class_left_after_zero_weights():
+@pytest.mark.fault("D7")
+def test_one_class_left_after_zero_weights():
     X, y = blobs()
     labels = np.where(y == 1, "spam", "ham")
     model = SVC()
@@ -140,7 +150,8 @@ def test_D7_one_class_left_after_zero_weights():
         SVC(class_weight={"ham": 0.0, "spam": 1.0}).fit(X, labels)
 
 
-def test_D7_one_class_left_in_a_fold():
+@pytest.mark.fault("D7")
+def test_one_class_left_in_a_fold():
     X, y = blobs()
     order = np.argsort(y, kind="stable")
     halves = [(np.arange(30), np.arange(30, 60))]
@@ -151,10 +162,11 @@ def test_D7_one_class_left_in_a_fold():
 # ---------------------------------------------------------------- points that coincide
 
 
+@pytest.mark.fault("D8")
 @each_solver
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("share", [3, 2], ids=["a-third", "a-tie"])
-def test_D8_identical_points_soft_margin(solver, kernel, share):
+def test_identical_points_soft_margin(solver, kernel, share):
     X, y = np.ones((60, 3)), (np.arange(60) % share == 0).astype(int)
     model = SVC(kernel=kernel, gamma=1.0, solver=solver)
     with pytest.warns(KernelWarning, match="constant"):
@@ -165,8 +177,9 @@ def test_D8_identical_points_soft_margin(solver, kernel, share):
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-9)
 
 
+@pytest.mark.fault("D8")
 @each_solver
-def test_D8_identical_points_weighted_majority(solver):
+def test_identical_points_weighted_majority(solver):
     X, y = np.ones((60, 3)), (np.arange(60) % 3 == 0).astype(int)
     weights = np.where(y == 1, 5.0, 1.0)
     model = SVC(gamma=1.0, solver=solver)
@@ -176,8 +189,9 @@ def test_D8_identical_points_weighted_majority(solver):
     assert (model.predict(X) == 1).all()
 
 
+@pytest.mark.fault("D8")
 @each_solver
-def test_D8_identical_points_hard_margin(solver):
+def test_identical_points_hard_margin(solver):
     with pytest.raises(InfeasibleError, match=r"rows 0 and 1 .*C < inf"):
         fit_quietly(SVC(C=np.inf, solver=solver), np.ones((60, 3)), np.arange(60) % 3 == 0)
 
@@ -188,9 +202,10 @@ def opposite_duplicates():
     return X, y
 
 
+@pytest.mark.fault("D9")
 @each_solver
 @with_or_without_bias
-def test_D9_opposite_duplicates_hard_margin(solver, bias):
+def test_opposite_duplicates_hard_margin(solver, bias):
     X, y = opposite_duplicates()
     for C, convert in product((np.inf, 1e300), (np.asarray, sparse.csr_array)):
         model = SVC(C=C, solver=solver, fit_intercept=bias)
@@ -199,8 +214,9 @@ def test_D9_opposite_duplicates_hard_margin(solver, bias):
         assert_unfitted(model)
 
 
+@pytest.mark.fault("D9")
 @each_solver
-def test_D9_opposite_duplicates_in_a_precomputed_kernel(solver):
+def test_opposite_duplicates_in_a_precomputed_kernel(solver):
     X, y = opposite_duplicates()
     model = SVC(C=np.inf, kernel="precomputed", solver=solver)
     with pytest.raises(InfeasibleError, match=r"not separable.*12 and 41\b.*coincide.*set C < inf"):
@@ -208,7 +224,8 @@ def test_D9_opposite_duplicates_in_a_precomputed_kernel(solver):
     assert_unfitted(model)
 
 
-def test_D9_rows_are_counted_as_the_user_counts_them():
+@pytest.mark.fault("D9")
+def test_rows_are_counted_as_the_user_counts_them():
     """Rows of weight zero, and other classes, do not shift the numbers in the message."""
     X, y = opposite_duplicates()
     weights = np.ones(60)
@@ -222,8 +239,9 @@ def test_D9_rows_are_counted_as_the_user_counts_them():
         SVC(C=np.inf, kernel="precomputed").fit((1.0 + X @ X.T) ** 3, y)
 
 
+@pytest.mark.fault("D9")
 @pytest.mark.parametrize(("solver", "bias"), [("auto", True), ("adatron-secant", False)])
-def test_D9_opposite_duplicates_among_1000_rows(solver, bias):
+def test_opposite_duplicates_among_1000_rows(solver, bias):
     X, y = blobs(1000)
     X[901] = X[500]
     K = np.exp(-0.1 * np.square(X[:, None] - X[None]).sum(axis=2))
@@ -231,9 +249,10 @@ def test_D9_opposite_duplicates_among_1000_rows(solver, bias):
         SVC(C=np.inf, kernel="precomputed", solver=solver, fit_intercept=bias).fit(K, y)
 
 
+@pytest.mark.fault("D10")
 @each_solver
 @with_or_without_bias
-def test_D10_opposite_duplicates_soft_margin(solver, bias):
+def test_opposite_duplicates_soft_margin(solver, bias):
     X, y = blobs()
     X[:, 0] -= 3.0
     X[12] = X[41] = 0.0  # half-way between the classes
@@ -247,20 +266,22 @@ def test_D10_opposite_duplicates_soft_margin(solver, bias):
 XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0, 0, 1, 1])
 
 
+@pytest.mark.fault("D11")
 @each_solver
 @with_or_without_bias
 @pytest.mark.parametrize("data", [XOR, overlapping()], ids=["xor", "overlapping"])
-def test_D11_not_separable_hard_margin(solver, bias, data):
+def test_not_separable_hard_margin(solver, bias, data):
     model = SVC(C=np.inf, kernel="linear", solver=solver, fit_intercept=bias)
     with pytest.raises(InfeasibleError, match=r"not separable with this kernel.*set C < inf"):
         model.fit(*data)
     assert_unfitted(model)
 
 
+@pytest.mark.fault("D12")
 @each_solver
 @with_or_without_bias
 @pytest.mark.parametrize("margin", [1e-6, 1e-9, 1e-12])
-def test_D12_tiny_margin(solver, bias, margin):
+def test_tiny_margin(solver, bias, margin):
     X, y = blobs(40)
     X[:, 0] += np.where(y == 1, margin, -margin) - X[:, 0] + 0.1 * (2 * y - 1) * np.abs(X[:, 0])
     X[0], X[1] = [-margin, 0.0, 0.0], [margin, 0.0, 0.0]
@@ -274,9 +295,10 @@ def test_D12_tiny_margin(solver, bias, margin):
 # ---------------------------------------------------------------- sizes
 
 
+@pytest.mark.fault("D13")
 @each_solver
 @pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e-160, 1e-150, 1e-100])
-def test_D13_denormals(solver, scale):
+def test_denormals(solver, scale):
     X, y = overlapping()
     model = SVC(kernel="linear", solver=solver)
     if scale < 1e-170:  # every inner product underflows to zero
@@ -288,7 +310,8 @@ def test_D13_denormals(solver, scale):
         check_model(model, X * scale, y)
 
 
-def test_D13_denormals_rbf():
+@pytest.mark.fault("D13")
+def test_denormals_in_a_gaussian_kernel():
     X, y = overlapping()
     model = SVC()
     with pytest.warns(KernelWarning) as caught:
@@ -297,6 +320,7 @@ def test_D13_denormals_rbf():
     check_model(model, X * 1e-310, y)
 
 
+@pytest.mark.fault("D15")
 @each_solver
 @pytest.mark.parametrize(
     ("kernel", "scale"),
@@ -309,7 +333,7 @@ def test_D13_denormals_rbf():
         ("rbf", 1e307),
     ],
 )
-def test_D15_kernel_overflows(solver, kernel, scale):
+def test_kernel_overflows(solver, kernel, scale):
     X, y = blobs()
     X = np.clip(X, -9.0, 9.0) * scale
     model = SVC(kernel=kernel, gamma=1.0, solver=solver)
@@ -318,8 +342,9 @@ def test_D15_kernel_overflows(solver, kernel, scale):
     assert_unfitted(model)
 
 
+@pytest.mark.fault("D15")
 @pytest.mark.parametrize("scale", [1e160, 1e307])
-def test_D15_variance_overflows(scale):
+def test_variance_overflows(scale):
     X, y = blobs()
     with pytest.raises(KernelError, match=r"X overflows float64; scale X"):
         SVC().fit(np.clip(X, -9.0, 9.0) * scale, y)
@@ -327,28 +352,31 @@ def test_D15_variance_overflows(scale):
         SVC().fit(sparse.csr_array(np.clip(X, -9.0, 9.0) * scale), y)
 
 
+@pytest.mark.fault("D15")
 @each_solver
 @pytest.mark.parametrize("scale", [1e100, 1e150])
-def test_D15_large_but_not_too_large(solver, scale):
+def test_large_but_not_too_large(solver, scale):
     X, y = blobs()
     model = fit_quietly(SVC(solver=solver), X * scale, y)
     check_model(model, X * scale, y)
     assert model.score(X * scale, y) == 1.0
 
 
+@pytest.mark.fault("D16")
 @each_solver
 @pytest.mark.parametrize(("m", "limit"), [(60, {"max_iter": 5_000}), (1000, {"max_iter": 5_000})])
-def test_D16_unscaled_linear_with_mixed_labels(solver, m, limit):
+def test_unscaled_linear_with_mixed_labels(solver, m, limit):
     X, _ = blobs(m)
     y = np.random.default_rng(1).integers(0, 2, m)
     model = fit_quietly(SVC(kernel="linear", solver=solver, **limit), X * 1e5, y)
     check_model(model, X * 1e5, y)
 
 
+@pytest.mark.fault("D17")
 @each_solver
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("make", [blobs, overlapping])
-def test_D17_one_feature_much_larger(solver, kernel, make):
+def test_one_feature_much_larger(solver, kernel, make):
     X, y = make()
     X = X * [1.0, 1e12, 1.0]
     model = SVC(kernel=kernel, solver=solver, max_iter=2000)
@@ -357,7 +385,8 @@ def test_D17_one_feature_much_larger(solver, kernel, make):
     check_model(model, X, y)
 
 
-def test_D17_scales_that_need_no_hint():
+@pytest.mark.fault("D17")
+def test_scales_that_need_no_hint():
     X, y = overlapping()
     X[:, 1] = 1e15  # constant: it counts for nothing, whatever its size
     assert SVC(gamma=0.3).fit(X, y).converged_
@@ -370,6 +399,7 @@ def test_D17_scales_that_need_no_hint():
 # ---------------------------------------------------------------- types
 
 
+@pytest.mark.fault("D18", "D19")
 @pytest.mark.parametrize(
     "dtype",
     [
@@ -386,7 +416,7 @@ def test_D17_scales_that_need_no_hint():
         "object",
     ],
 )
-def test_D18_D19_numeric_types(dtype):
+def test_numeric_types(dtype):
     X, y = blobs()
     X = np.abs(np.round(X * 8.0)).astype(dtype)
     model = SVC().fit(X, y)
@@ -394,15 +424,17 @@ def test_D18_D19_numeric_types(dtype):
     assert_same(model, SVC().fit(X.astype(np.float64), y), X)
 
 
-def test_D18_uint64_beyond_double_precision():
+@pytest.mark.fault("D18")
+def test_uint64_beyond_double_precision():
     X, y = blobs()
     X = (np.abs(X) * 1e15).astype(np.uint64) + np.uint64(2**60)
     with pytest.warns(AdatronWarning, match=r"X has uint64 values above 2\*\*53"):
         SVC().fit(X, y)
 
 
+@pytest.mark.fault("D19")
 @pytest.mark.parametrize("make", [np.asarray, pd.DataFrame], ids=["array", "frame"])
-def test_D19_object_with_strings(make):
+def test_object_with_strings(make):
     X, y = blobs()
     X = X.astype(object)
     X[4, 1] = "tall"
@@ -412,6 +444,7 @@ def test_D19_object_with_strings(make):
     assert_unfitted(model)
 
 
+@pytest.mark.fault("D20")
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -438,7 +471,7 @@ def test_D19_object_with_strings(make):
         "lists",
     ],
 )
-def test_D20_types_that_are_no_numbers(make, message):
+def test_types_that_are_no_numbers(make, message):
     X, y = blobs()
     model = SVC()
     with pytest.raises((ValueError, TypeError), match=f"(?s){message}"):
@@ -446,6 +479,7 @@ def test_D20_types_that_are_no_numbers(make, message):
     assert_unfitted(model)
 
 
+@pytest.mark.fault("D21")
 @pytest.mark.parametrize(
     "names",
     [
@@ -458,7 +492,7 @@ def test_D20_types_that_are_no_numbers(make, message):
     ],
     ids=lambda names: f"{names.dtype.kind}-{names[1]}",
 )
-def test_D21_labels_of_any_type(names):
+def test_labels_of_any_type(names):
     X, y = blobs()
     model = SVC().fit(X, names[y])
     check_model(model, X, names[y])
@@ -467,13 +501,15 @@ def test_D21_labels_of_any_type(names):
     assert_same(model, SVC().fit(X, y), X)
 
 
-def test_D21_bytes():
+@pytest.mark.fault("D21")
+def test_labels_of_bytes():
     X, y = blobs()
     with pytest.raises(TypeError, match=r"bytes is not supported. Convert the labels to a string"):
         SVC().fit(X, np.array([b"ham", b"spam"])[y])
 
 
-def test_D21_negative_zero_is_zero():
+@pytest.mark.fault("D21")
+def test_negative_zero_is_zero():
     X, y = blobs()
     labels = np.where(y == 1, 1.0, np.where(np.arange(60) % 4 == 0, -0.0, 0.0))
     model = SVC().fit(X, labels)
@@ -481,10 +517,11 @@ def test_D21_negative_zero_is_zero():
     assert_same(model, SVC().fit(X, y), X)
 
 
+@pytest.mark.fault("D21")
 @pytest.mark.parametrize(
     "make", [list, lambda y: np.array(y, dtype=object), pd.Series], ids=["list", "array", "series"]
 )
-def test_D21_mixed_types(make):
+def test_labels_of_mixed_types(make):
     X, y = blobs()
     model = SVC()
     with pytest.raises(ValueError, match=r"y mixes labels of types \['int', 'str'\]; use one type"):
@@ -492,7 +529,8 @@ def test_D21_mixed_types(make):
     assert_unfitted(model)
 
 
-def test_D22_continuous_labels():
+@pytest.mark.fault("D22")
+def test_continuous_labels():
     X, _ = blobs()
     model = SVC()
     with pytest.raises(ValueError, match=r"Unknown label type: continuous"):
@@ -500,7 +538,8 @@ def test_D22_continuous_labels():
     assert_unfitted(model)
 
 
-def test_D23_column_vector():
+@pytest.mark.fault("D23")
+def test_column_vector():
     X, y = blobs()
     model = SVC()
     with pytest.warns(DataConversionWarning, match="column-vector y"):
@@ -508,7 +547,8 @@ def test_D23_column_vector():
     assert_same(model, SVC().fit(X, y), X)
 
 
-def test_D23_several_outputs():
+@pytest.mark.fault("D23")
+def test_several_outputs():
     X, y = blobs()
     model = SVC()
     with pytest.raises(ValueError, match=r"y should be a 1d array, got an array of shape \(60, 2\)"):
@@ -516,8 +556,9 @@ def test_D23_several_outputs():
     assert_unfitted(model)
 
 
+@pytest.mark.fault("D24")
 @pytest.mark.parametrize("n", [59, 61])
-def test_D24_lengths_differ(n):
+def test_lengths_of_X_and_y_differ(n):
     X, _ = blobs()
     model = SVC()
     with pytest.raises(ValueError, match=rf"X .*60.* y .*{n}"):
@@ -544,12 +585,13 @@ def read_only(X):
     return X
 
 
+@pytest.mark.fault("D25", "D27")
 @pytest.mark.parametrize(
     "view",
     [np.asfortranarray, strided, backwards, read_only, lambda X: X.astype(">f8"), lambda X: X.astype(">f4")],
-    ids=["fortran", "strided", "backwards", "read-only", "D27-big-endian", "D27-big-endian-float32"],
+    ids=["fortran", "strided", "backwards", "read-only", "big-endian", "big-endian-float32"],
 )
-def test_D25_D27_layouts(view):
+def test_array_layouts(view):
     X, y = overlapping()
     X = X.astype(np.float32).astype(np.float64)
     before = X.copy()
@@ -560,7 +602,8 @@ def test_D25_D27_layouts(view):
     np.testing.assert_array_equal(seen, before)
 
 
-def test_D25_broadcast_view():
+@pytest.mark.fault("D25")
+def test_broadcast_view():
     column, y = overlapping(d=1)
     view = np.broadcast_to(column, (60, 4))
     model = SVC().fit(view, y)
@@ -568,13 +611,15 @@ def test_D25_broadcast_view():
     assert_same(model, SVC().fit(np.array(view), y), np.array(view))
 
 
-def test_D27_big_endian_labels_and_weights():
+@pytest.mark.fault("D27")
+def test_big_endian_labels_and_weights():
     X, y = overlapping()
     model = SVC().fit(X, y.astype(">i4"), sample_weight=np.ones(60).astype(">f8"))
     assert_same(model, SVC().fit(X, y), X)
 
 
-def test_D26_read_only_memmap(tmp_path):
+@pytest.mark.fault("D26")
+def test_read_only_memmap(tmp_path):
     X, y = overlapping()
     X.tofile(tmp_path / "X.bin")
     mapped = np.memmap(tmp_path / "X.bin", dtype=np.float64, mode="r", shape=X.shape)
@@ -586,9 +631,10 @@ def test_D26_read_only_memmap(tmp_path):
 # ---------------------------------------------------------------- sparse
 
 
+@pytest.mark.fault("D28")
 @pytest.mark.parametrize("kind", ["array", "matrix"])
 @pytest.mark.parametrize("fmt", FORMATS)
-def test_D28_sparse_formats(fmt, kind):
+def test_sparse_formats(fmt, kind):
     X, y = blobs(d=4)
     X[np.abs(X) < 0.7] = 0.0
     stored = getattr(sparse, f"{fmt}_{kind}")(X)
@@ -611,7 +657,8 @@ def messy_csr(X):
     return sparse.csr_array((np.array(data), np.array(indices), np.array(indptr)), shape=X.shape)
 
 
-def test_D29_not_canonical():
+@pytest.mark.fault("D29")
+def test_sparse_rows_that_are_not_canonical():
     X, y = overlapping(d=4)
     X[np.abs(X) < 0.7] = 0.0
     X = np.round(X * 4.0)
@@ -625,7 +672,8 @@ def test_D29_not_canonical():
         np.testing.assert_array_equal(now, then)
 
 
-def test_D29_coincident_rows_behind_stored_zeros():
+@pytest.mark.fault("D29")
+def test_coincident_rows_behind_stored_zeros():
     """Equal rows are found although one of them stores its zeros."""
     X, y = opposite_duplicates()
     X[[12, 41], 0] = 0.0
@@ -633,7 +681,8 @@ def test_D29_coincident_rows_behind_stored_zeros():
         SVC(C=np.inf).fit(messy_csr(np.round(X * 4.0)), y)
 
 
-def test_D30_wide_indices():
+@pytest.mark.fault("D30")
+def test_sparse_rows_with_wide_indices():
     X, y = overlapping(d=4)
     stored = sparse.csr_array(X)
     stored.indices, stored.indptr = stored.indices.astype(np.int64), stored.indptr.astype(np.int64)
@@ -659,10 +708,11 @@ def corrupt(X, fault):
     return stored
 
 
+@pytest.mark.fault("D31")
 @pytest.mark.parametrize(
     "fault", ["out of range", "negative", "indptr decreases", "indptr too long", "csc", "coo"]
 )
-def test_D31_corrupt_sparse(fault):
+def test_corrupt_sparse(fault):
     X, y = overlapping(d=4)
     model = SVC()
     with pytest.raises(ValueError, match=r"X is a corrupt sparse matrix: .*rebuild"):
@@ -672,8 +722,9 @@ def test_D31_corrupt_sparse(fault):
         SVC().fit(X, y).predict(corrupt(X, fault))
 
 
+@pytest.mark.fault("D32")
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "laplacian"])
-def test_D32_dense_and_sparse_mixed(kernel):
+def test_dense_and_sparse_mixed(kernel):
     X, y = overlapping()
     stored = sparse.csr_array(X)
     model, of_sparse = SVC(kernel=kernel).fit(X, y), SVC(kernel=kernel).fit(stored, y)
@@ -689,8 +740,9 @@ def table(X, kind):
     return {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[kind](columns)
 
 
+@pytest.mark.fault("D33")
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
-def test_D33_tables(kind):
+def test_data_frames(kind):
     X, y = overlapping()
     model = SVC().fit(table(X, kind), y)
     assert_same(model, SVC().fit(X, y), X)
@@ -698,7 +750,8 @@ def test_D33_tables(kind):
     np.testing.assert_array_equal(model.decision_function(table(X, kind)), model.decision_function(X))
 
 
-def test_D33_nullable_columns():
+@pytest.mark.fault("D33")
+def test_nullable_columns_of_data_frames():
     X, y = overlapping()
     frame = table(np.round(X * 100.0), "pandas").astype("Int64")
     model = SVC().fit(frame, y)
@@ -708,7 +761,8 @@ def test_D33_nullable_columns():
         SVC().fit(frame, y)
 
 
-def test_D33_categorical_column():
+@pytest.mark.fault("D33")
+def test_categorical_columns_of_data_frames():
     X, y = overlapping()
     frame = table(X, "pandas")
     frame["width"] = pd.Categorical(np.where(X[:, 1] > 0.0, "wide", "narrow"))
@@ -718,7 +772,8 @@ def test_D33_categorical_column():
     assert SVC().fit(frame, y).converged_
 
 
-def test_D33_labels_from_tables():
+@pytest.mark.fault("D33")
+def test_labels_from_data_frames():
     X, y = overlapping()
     names = np.array(["ham", "spam"])[y]
     expected = SVC().fit(X, y)
@@ -728,8 +783,9 @@ def test_D33_labels_from_tables():
         assert_same(model, expected, X)
 
 
+@pytest.mark.fault("D34")
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
-def test_D34_other_columns_at_predict(kind):
+def test_other_columns_at_predict(kind):
     X, y = overlapping()
     model = SVC().fit(table(X, kind), y)
     frame = table(X, kind)
@@ -743,7 +799,8 @@ def test_D34_other_columns_at_predict(kind):
 # ---------------------------------------------------------------- predict
 
 
-def test_D35_shapes_at_predict():
+@pytest.mark.fault("D35")
+def test_wrong_shapes_at_predict():
     X, y = overlapping()
     model = SVC().fit(X, y)
     with pytest.raises(ValueError, match="X has 2 features, but SVC is expecting 3 features"):
@@ -755,17 +812,19 @@ def test_D35_shapes_at_predict():
         assert model.decision_function(empty).shape == (0,)
 
 
-def test_D35_no_rows_at_predict_with_many_classes():
+@pytest.mark.fault("D35")
+def test_no_rows_at_predict_with_many_classes():
     X, _ = overlapping()
     model = SVC().fit(X, np.arange(60) % 3)
     assert model.decision_function(X[:0]).shape == (0, 3)
     assert model.predict(X[:0]).shape == (0,)
 
 
+@pytest.mark.fault("D36")
 @pytest.mark.parametrize(
     ("kernel", "scale"), [("poly", 1e150), ("linear", 1e308), ("rbf", 1e160), ("sigmoid", 1e300)]
 )
-def test_D36_huge_values_at_predict(kernel, scale):
+def test_huge_values_at_predict(kernel, scale):
     X, y = overlapping()
     model = fit_quietly(SVC(kernel=kernel), X, y)
     far = X.copy()
@@ -778,7 +837,8 @@ def test_D36_huge_values_at_predict(kernel, scale):
                 ask(far)
 
 
-def test_D37_predict_before_fit():
+@pytest.mark.fault("D37")
+def test_predict_before_fit():
     X, _ = overlapping()
     for method in ("predict", "decision_function"):
         with pytest.raises(NotFittedError, match="not fitted yet"):
@@ -787,7 +847,8 @@ def test_D37_predict_before_fit():
         SVC(probability=True).predict_proba(X)
 
 
-def test_D38_refit_after_failure():
+@pytest.mark.fault("D38")
+def test_refit_after_failure():
     X, y = overlapping()
     model = SVC(warm_start=True).fit(X, y)
     bad = X.copy()
@@ -800,8 +861,9 @@ def test_D38_refit_after_failure():
     assert_same(model, SVC().fit(X[:, :2], y), X[:, :2], atol=1e-7)
 
 
+@pytest.mark.fault("D38")
 @pytest.mark.parametrize("stage", ["parameters", "data", "kernel", "training"])
-def test_D38_failure_at_any_stage_leaves_nothing(stage):
+def test_failure_at_any_stage_leaves_nothing(stage):
     X, y = overlapping()
     model = SVC().fit(X, y)
     if stage == "parameters":
@@ -824,8 +886,9 @@ def test_D38_failure_at_any_stage_leaves_nothing(stage):
 # ---------------------------------------------------------------- classes of unusual sizes
 
 
+@pytest.mark.fault("D39")
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
-def test_D39_class_with_one_member(multi_class):
+def test_class_with_one_member(multi_class):
     X, y = overlapping()
     y = y.copy()
     y[7] = 9
@@ -838,15 +901,17 @@ def test_D39_class_with_one_member(multi_class):
     assert probabilities[np.arange(len(y)) != 7, 2].mean() < 0.1
 
 
+@pytest.mark.fault("D39")
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
-def test_D39_every_row_a_class_of_its_own(multi_class):
+def test_every_row_a_class_of_its_own(multi_class):
     X, _ = overlapping(40)
     model = SVC(multi_class=multi_class).fit(X, np.arange(40))
     check_model(model, X, np.arange(40))
 
 
+@pytest.mark.fault("D39")
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr", "crammer_singer"])
-def test_D39_as_many_classes_as_rows(multi_class):
+def test_as_many_classes_as_rows(multi_class):
     """A thousand rows, a thousand classes: half a million pairs must not mean a hang."""
     X, _ = overlapping(1000)
     model = SVC(multi_class=multi_class)
@@ -855,8 +920,9 @@ def test_D39_as_many_classes_as_rows(multi_class):
     assert_unfitted(model)
 
 
+@pytest.mark.fault("D40")
 @each_solver
-def test_D40_extreme_imbalance(solver):
+def test_extreme_imbalance(solver):
     """One row against 999, and a million to one by weight."""
     X, _ = overlapping(1000)
     y = np.zeros(1000, dtype=int)
@@ -870,8 +936,9 @@ def test_D40_extreme_imbalance(solver):
     assert weighted.converged_
 
 
+@pytest.mark.fault("P4", "P19")
 @pytest.mark.filterwarnings("error")
-def test_P4_P19_balanced_classes_with_extreme_weights():
+def test_balanced_classes_with_extreme_weights():
     X, y = overlapping(60)
     with pytest.raises(ValueError, match="zero weight"):
         SVC(class_weight="balanced").fit(X, y, (y == y[0]).astype(float))
@@ -881,7 +948,8 @@ def test_P4_P19_balanced_classes_with_extreme_weights():
     )
 
 
-def test_D41_X_changes_before_the_support_vectors_are_taken():
+@pytest.mark.fault("D41")
+def test_X_changes_before_the_support_vectors_are_taken():
     """What a callback, or another thread, has written into X by then is no model."""
     X, y = overlapping(60)
 
@@ -895,7 +963,8 @@ def test_D41_X_changes_before_the_support_vectors_are_taken():
     assert not hasattr(model, "support_vectors_")
 
 
-def test_D41_X_changes_during_fit():
+@pytest.mark.fault("D41")
+def test_X_changes_during_fit():
     """Another thread writes nonsense into X: a model or a typed error, never a crash."""
     X, y = overlapping(600)
     original = X.copy()

@@ -1,6 +1,6 @@
-"""Fault catalogue, kernels: K1–K12, as far as they concern `SVC`.
+"""Bad kernels: rows K1 to K12 of docs/faults.md, as far as they concern `SVC`.
 
-Comes with MUNK: K2. Comes with Dask and model files: K11 and K12 for them.
+K2 is in `tests/solvers`; K11 and K12 for model files and Dask are with those.
 """
 
 import itertools
@@ -42,30 +42,34 @@ def assert_indefinite(model, X, y):
 # ---------------------------------------------------------------- not positive semi-definite
 
 
+@pytest.mark.fault("K1")
 @pytest.mark.parametrize(("solver", "m"), [*((solver, 60) for solver in SOLVERS), ("auto", 1000)])
 @pytest.mark.parametrize("C", [1.0, np.inf], ids=str)
-def test_K1_sigmoid(solver, C, m):
+def test_sigmoid_kernel(solver, C, m):
     X, y = overlapping(m)
     assert_indefinite(SVC(C=C, kernel="sigmoid", gamma=1.0, coef0=-1.0, solver=solver), X, y)
 
 
+@pytest.mark.fault("K1")
 @each_solver
-def test_K1_negated_linear(solver):
+def test_negated_linear_kernel(solver):
     X, y = overlapping()
     assert_indefinite(SVC(kernel=negated, solver=solver), 0.1 * X, y)
 
 
+@pytest.mark.fault("K1")
 @each_solver
 @pytest.mark.parametrize("C", [1.0, np.inf], ids=str)
-def test_K1_precomputed(solver, C):
+def test_indefinite_precomputed_kernel(solver, C):
     X, y = overlapping()
     K = rbf_kernel(X) - 0.2 * np.ones((60, 60))
     assert np.linalg.eigvalsh(K)[0] < -0.5
     assert_indefinite(SVC(C=C, kernel="precomputed", solver=solver), K, y)
 
 
+@pytest.mark.fault("K1")
 @each_solver
-def test_K1_negative_diagonal_in_a_precomputed_kernel(solver):
+def test_negative_diagonal_in_a_precomputed_kernel(solver):
     """Concave along one point: no maximum but at the bound."""
     X, y = overlapping()
     K = rbf_kernel(X)
@@ -73,9 +77,10 @@ def test_K1_negative_diagonal_in_a_precomputed_kernel(solver):
     assert_indefinite(SVC(kernel="precomputed", solver=solver), K, y)
 
 
+@pytest.mark.fault("K1")
 @each_solver
 @pytest.mark.parametrize("C", [1.0, np.inf], ids=str)
-def test_K1_negative_curvature_in_two_of_1000_rows(solver, C):
+def test_negative_curvature_in_two_of_1000_rows(solver, C):
     X, y = blobs(1000, distance=12.0)
     K = rbf_kernel(X, gamma=0.1)
     K[1, 4] = K[4, 1] = 3.0
@@ -92,9 +97,10 @@ def with_entry(value, i=3, j=8):
     return K
 
 
+@pytest.mark.fault("K3")
 @each_solver
 @pytest.mark.parametrize("as_object", [False, True], ids=["string", "object"])
-def test_K3_asymmetric_precomputed(solver, as_object):
+def test_asymmetric_precomputed(solver, as_object):
     _, y = overlapping()
     model = SVC(kernel=Precomputed() if as_object else "precomputed", solver=solver)
     with pytest.raises(
@@ -104,7 +110,8 @@ def test_K3_asymmetric_precomputed(solver, as_object):
     assert not hasattr(model, "dual_coef_")
 
 
-def test_K4_asymmetry_at_rounding_level():
+@pytest.mark.fault("K4")
+def test_asymmetry_at_rounding_level():
     X, y = overlapping()
     K = rbf_kernel(X)
     noise = np.random.default_rng(0).uniform(-1e-13, 1e-13, K.shape)
@@ -114,8 +121,9 @@ def test_K4_asymmetry_at_rounding_level():
     np.testing.assert_allclose(model.decision_function(K), exact.decision_function(K), atol=1e-9)
 
 
+@pytest.mark.fault("K5")
 @pytest.mark.parametrize("as_object", [False, True], ids=["string", "object"])
-def test_K5_precomputed_shape_at_fit(as_object):
+def test_precomputed_shape_at_fit(as_object):
     X, y = overlapping()
     with pytest.raises(
         ValueError, match=r"kernel='precomputed' needs the square matrix.*got shape \(60, 50\)"
@@ -123,8 +131,9 @@ def test_K5_precomputed_shape_at_fit(as_object):
         SVC(kernel=Precomputed() if as_object else "precomputed").fit(rbf_kernel(X)[:, :50], y)
 
 
+@pytest.mark.fault("K5")
 @pytest.mark.parametrize("columns", [59, 61, 3])
-def test_K5_precomputed_shape_at_predict(columns):
+def test_precomputed_shape_at_predict(columns):
     X, y = overlapping()
     K = rbf_kernel(X)
     model = SVC(kernel="precomputed").fit(K, y)
@@ -133,23 +142,26 @@ def test_K5_precomputed_shape_at_predict(columns):
     assert model.predict(K[:7]).shape == (7,)
 
 
+@pytest.mark.fault("K6")
 @pytest.mark.parametrize("value", [np.nan, np.inf], ids=str)
-def test_K6_precomputed_not_finite(value):
+def test_precomputed_not_finite(value):
     _, y = overlapping()
     with pytest.raises(ValueError, match="row 3, column 8"):
         SVC(kernel="precomputed").fit(with_entry(value), y)
 
 
+@pytest.mark.fault("K6")
 @pytest.mark.parametrize("C", [1.0, np.inf], ids=str)
-def test_K6_zero_matrix(C):
+def test_zero_matrix(C):
     _, y = overlapping()
     with pytest.raises(KernelError, match="kernel is numerically zero"):
         SVC(C=C, kernel="precomputed").fit(np.zeros((60, 60)), y)
 
 
+@pytest.mark.fault("K6")
 @each_solver
 @pytest.mark.parametrize("bias", [True, False], ids=["bias", "no-bias"])
-def test_K6_point_at_the_origin(solver, bias):
+def test_point_at_the_origin(solver, bias):
     """k(x, x) = 0: the step 1/k(x, x) must not be taken literally."""
     X, y = overlapping()
     X[5] = X[6] = 0.0
@@ -164,8 +176,9 @@ def test_K6_point_at_the_origin(solver, bias):
         assert same.converged_
 
 
+@pytest.mark.fault("K6")
 @each_solver
-def test_K6_point_at_the_origin_hard_margin(solver):
+def test_point_at_the_origin_hard_margin(solver):
     X, y = blobs()
     X[:, 0] += 3.0
     X[5] = 0.0
@@ -174,8 +187,9 @@ def test_K6_point_at_the_origin_hard_margin(solver):
     check_model(model, X, y)
 
 
+@pytest.mark.fault("K7")
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.coo_matrix])
-def test_K7_sparse_precomputed(kind):
+def test_sparse_precomputed(kind):
     X, y = overlapping()
     K = rbf_kernel(X, gamma=5.0)
     K[K < 1e-3] = 0.0
@@ -194,7 +208,8 @@ def raises(X, Z):
     raise ZeroDivisionError("no such metric")
 
 
-def test_K8_function_that_raises():
+@pytest.mark.fault("K8")
+def test_function_that_raises():
     X, y = overlapping()
     model = SVC(kernel=raises)
     with pytest.raises(KernelError, match=r"'raises' failed in kernel\(X\[0:\d+\].*no such metric") as caught:
@@ -209,7 +224,8 @@ def fails_far_out(X, Z):
     return gaussian(X, Z)
 
 
-def test_K8_function_that_raises_at_predict():
+@pytest.mark.fault("K8")
+def test_function_that_raises_at_predict():
     X, y = overlapping()
     model = SVC(kernel=fails_far_out).fit(X, y)
     with pytest.raises(KernelError, match=r"'fails_far_out' failed in kernel.*too far out"):
@@ -263,6 +279,7 @@ def gives_negative_diagonal(X, Z):
     return -gaussian(X, Z)
 
 
+@pytest.mark.fault("K9")
 @pytest.mark.parametrize("wrapped", [False, True], ids=["function", "kernel-object"])
 @pytest.mark.parametrize(
     "function",
@@ -272,7 +289,7 @@ def gives_negative_diagonal(X, Z):
     ],
     ids=lambda f: f.__name__,
 )  # fmt: skip
-def test_K9_function_with_wrong_values(wrapped, function):
+def test_function_with_wrong_values(wrapped, function):
     X, y = overlapping()
     model = SVC(kernel=CallableKernel(function) if wrapped else function)
     with pytest.raises(KernelError, match=rf"kernel function '{function.__name__}'"):
@@ -292,8 +309,9 @@ def fortran_values(X, Z):
     return np.asfortranarray(gaussian(X, Z))
 
 
+@pytest.mark.fault("K9")
 @pytest.mark.parametrize("function", [float32_values, whole_values, fortran_values], ids=lambda f: f.__name__)
-def test_K9_function_with_other_numbers(function):
+def test_function_with_other_numbers(function):
     X, y = overlapping()
     model = fit_quietly(SVC(kernel=function, C=0.1), X, y)
     assert np.isfinite(model.decision_function(X)).all()
@@ -307,15 +325,17 @@ def keeps_its_result(X, Z):
     return values
 
 
-def test_K9_function_with_read_only_values():
+@pytest.mark.fault("K9")
+def test_function_with_read_only_values():
     X, y = overlapping()
     model = SVC(kernel=keeps_its_result).fit(X, y)
     expected = SVC(kernel=gaussian).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
 
 
+@pytest.mark.fault("K10")
 @each_solver
-def test_K10_function_that_is_not_repeatable(solver):
+def test_function_that_is_not_repeatable(solver):
     X, y = overlapping()
     rng = np.random.default_rng(0)
 
@@ -328,7 +348,8 @@ def test_K10_function_that_is_not_repeatable(solver):
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_K10_function_with_a_state():
+@pytest.mark.fault("K10")
+def test_function_with_a_state():
     X, y = overlapping()
     calls = itertools.count(1)
 
@@ -339,8 +360,9 @@ def test_K10_function_with_a_state():
         SVC(kernel=counting, max_iter=2000).fit(X, y)
 
 
+@pytest.mark.fault("K10")
 @each_solver
-def test_K10_function_that_is_not_symmetric(solver):
+def test_function_that_is_not_symmetric(solver):
     X, y = overlapping()
 
     def lopsided(X, Z):
@@ -351,7 +373,8 @@ def test_K10_function_that_is_not_symmetric(solver):
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_K11_function_that_cannot_be_pickled():
+@pytest.mark.fault("K11")
+def test_function_that_cannot_be_pickled():
     """Threads need no pickle; pickling the model itself fails without harming it."""
     X, _ = overlapping()
     y = np.arange(60) % 3
@@ -360,21 +383,24 @@ def test_K11_function_that_cannot_be_pickled():
     np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
 
 
+@pytest.mark.fault("K12")
 @pytest.mark.parametrize("name", ["__import__('os').getcwd()", "os.getcwd", "lambda X, Z: X @ Z.T", ""])
-def test_K12_kernel_names_are_never_evaluated(name):
+def test_kernel_names_are_never_evaluated(name):
     X, y = overlapping()
     with pytest.raises(ValueError, match=r"kernel must be one of \['linear', 'poly', 'rbf'"):
         SVC(kernel=name).fit(X, y)
 
 
-def test_K12_kernel_that_is_a_class():
+@pytest.mark.fault("K12")
+def test_kernel_that_is_a_class():
     """`Linear` instead of `Linear()` is callable, but no kernel function."""
     X, y = overlapping()
     with pytest.raises(ValueError, match="'Linear'"):
         SVC(kernel=Linear).fit(X, y)
 
 
-def test_K1_no_gap_is_claimed_for_an_indefinite_kernel():
+@pytest.mark.fault("K1")
+def test_no_gap_is_claimed_for_an_indefinite_kernel():
     X, y = overlapping()
     with pytest.warns(
         ConvergenceWarning, match="has no certificate: the kernel is not positive semi-def"

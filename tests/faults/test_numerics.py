@@ -1,7 +1,6 @@
-"""Fault catalogue, numerics: N1–N17, as far as they concern `SVC`.
+"""Limits of floating point: rows N5 to N17 of docs/faults.md, as far as they concern `SVC`.
 
-Comes with the multiplicative updates (EG, M3, MUNK): N1–N4. Comes with ensembles: N14 for them.
-Comes with clustering: N15; its ball is in `test_regression.py`.
+N1 to N4, about multiplicative updates, are in `tests/solvers`; N15 is in `test_regression.py`.
 """
 
 import io
@@ -25,7 +24,7 @@ from adatron.datasets import load_breast_cancer_wisconsin, load_sonar
 from adatron.exceptions import InfeasibleError
 from adatron.gram import DenseGram
 from adatron.problems import classification
-from adatron.solvers import KernelAdatron
+from adatron.solvers import KernelAdatron, MultiplicativeUpdating
 from tests.faults.invariants import (
     blobs,
     check_model,
@@ -50,7 +49,8 @@ class Idle:
         return state
 
 
-def test_N5_no_support_vectors():
+@pytest.mark.fault("N5")
+def test_no_support_vectors():
     """A tolerance that α = 0 meets must not pass for a trained model."""
     X, y = overlapping()
     model = SVC(solver=Idle(), tol=1.0)
@@ -59,7 +59,8 @@ def test_N5_no_support_vectors():
     assert model.n_support_.sum() > 0
 
 
-def test_N5_nothing_reached_before_a_limit():
+@pytest.mark.fault("N5")
+def test_nothing_reached_before_a_limit():
     """Out of epochs with α = 0 is no error but a model that says what it is: a constant, gap 1."""
     X, y = overlapping()
     model = SVC(solver=Idle(), max_iter=3)
@@ -70,15 +71,32 @@ def test_N5_nothing_reached_before_a_limit():
     assert model.n_support_.sum() == 0
 
 
+@pytest.mark.fault("N5")
 @each_solver
 @pytest.mark.parametrize("tol", [0.5, 0.999, 1.0, 100.0])
-def test_N5_loose_tol(solver, tol):
+def test_loose_tol_still_gives_a_model(solver, tol):
     """A tolerance that everything meets still gives a model."""
     X, y = overlapping()
     model = SVC(tol=tol, solver=solver)
     fit_quietly(model, X, y)
     check_model(model, X, y)
     assert model.n_support_.sum() > 0
+
+
+@pytest.mark.fault("D14")
+def test_multipliers_that_vanish_are_never_denormal():
+    """Arithmetic with denormals is many times slower; a flushed multiplier is kept as its logarithm."""
+    X, y = blobs(distance=12.0)
+    K = rbf_kernel(X, gamma=0.1)
+    problem = classification(DenseGram(K), 2.0 * y - 1.0, np.full(60, 10.0), bias=True)
+    solver = MultiplicativeUpdating(learning_rate=0.5)
+    state = solver.init(problem)
+    for _ in range(10_000):
+        state = solver.epoch(problem, state, pause=lambda: None)
+        positive = state.alpha[state.alpha > 0.0]
+        assert positive.min() >= np.finfo(np.float64).tiny
+    assert len(positive) < 60
+    assert np.isfinite(state.log_alpha).all()
 
 
 # ---------------------------------------------------------------- the bias
@@ -93,8 +111,9 @@ FEW_POINTS = {
 }
 
 
+@pytest.mark.fault("N6")
 @pytest.mark.parametrize("name", FEW_POINTS)
-def test_N6_secant_without_denominator_bracket_or_root(name):
+def test_secant_without_denominator_bracket_or_root(name):
     X, y = FEW_POINTS[name]
     for kernel, C in product(["linear", "rbf"], [1e-3, 1.0, np.inf]):
         model = SVC(C=C, kernel=kernel, gamma=1.0, solver="adatron-secant", max_iter=5000)
@@ -107,18 +126,20 @@ def test_N6_secant_without_denominator_bracket_or_root(name):
             check_model(fit_quietly(model, X, y), X, y)
 
 
+@pytest.mark.fault("N6")
 @pytest.mark.parametrize("degree", [4, 6])
 @pytest.mark.parametrize("load", [load_sonar, load_breast_cancer_wisconsin])
-def test_N6_secant_that_diverges(load, degree):
-    """The data on which the document's own search runs away."""
+def test_secant_that_diverges(load, degree):
+    """The data on which the paper's own search runs away."""
     X, y = load(return_X_y=True)
     options = {"kernel": "poly", "degree": degree, "gamma": 1.0, "coef0": 1.0, "max_iter": 300}
     model = fit_quietly(SVC(C=10.0, solver="adatron-secant", **options), X, y)
     check_model(model, X, y)
 
 
+@pytest.mark.fault("N7")
 @each_solver
-def test_N7_no_free_support_vector(solver):
+def test_no_free_support_vector(solver):
     X, y = overlapping()
     model = SVC(C=1e-3, solver=solver).fit(X, y)
     check_model(model, X, y)
@@ -138,9 +159,10 @@ def _primal(model, X, y, bias):
     return 0.5 * coefficients @ f[model.support_] + model.C * np.maximum(0.0, 1.0 - signs * (f + bias)).sum()
 
 
+@pytest.mark.fault("N8")
 @each_solver
 @pytest.mark.parametrize("C", [1e-3, 1.0, np.inf], ids=str)
-def test_N8_bias_interval_before_convergence(solver, C):
+def test_bias_interval_before_convergence(solver, C):
     """Where no bias suits everyone, the interval is a point rather than empty or infinite."""
     X, y = overlapping()
     for max_iter in (1, 2, 3):
@@ -150,7 +172,8 @@ def test_N8_bias_interval_before_convergence(solver, C):
         assert -np.inf < low <= model.intercept_[0] <= high < np.inf
 
 
-def test_N8_without_bias():
+@pytest.mark.fault("N8")
+def test_bias_interval_without_a_bias():
     X, y = overlapping()
     model = SVC(fit_intercept=False).fit(X, y)
     assert model.bias_interval_.tolist() == [[0.0, 0.0]]
@@ -160,17 +183,19 @@ def test_N8_without_bias():
 # ---------------------------------------------------------------- rounding
 
 
+@pytest.mark.fault("N9")
 @each_solver
 @pytest.mark.parametrize("C", [1e4, 1e10, 1e16])
 @pytest.mark.parametrize("make", [blobs, overlapping])
-def test_N9_gap_at_large_C(solver, C, make):
+def test_gap_at_large_C(solver, C, make):
     X, y = make()
     model = fit_quietly(SVC(C=C, gamma=0.5, solver=solver, max_iter=1_000), X, y)
     check_model(model, X, y)
     assert model.duality_gap_ >= -1e-12
 
 
-def test_N10_cached_outputs_do_not_drift():
+@pytest.mark.fault("N10")
+def test_cached_outputs_do_not_drift():
     """A million updates of f = K (y∘α), in a problem that moves to the end."""
     X, y = overlapping()
     K = rbf_kernel(X, gamma=1e-2)
@@ -187,10 +212,11 @@ def test_N10_cached_outputs_do_not_drift():
     assert drift <= 1e-10 * np.abs(K @ state.alpha).max()
 
 
+@pytest.mark.fault("N11")
 @pytest.mark.parametrize("solver", ["auto", "adatron"])
 @pytest.mark.parametrize(("gamma", "C"), [(1e-3, 1e3), (1e-2, 1e5), (1.0, 1.0), (0.1, np.inf)])
 @pytest.mark.parametrize("tol", [1e-2, 1e-6])
-def test_N11_only_the_gap_ends_a_fit(solver, gamma, C, tol):
+def test_only_the_gap_ends_a_fit(solver, gamma, C, tol):
     X, y = blobs() if np.inf == C else overlapping()
     model = SVC(C=C, gamma=gamma, tol=tol, solver=solver, max_iter=2_000)
     fit_quietly(model, X, y)
@@ -203,7 +229,8 @@ def test_N11_only_the_gap_ends_a_fit(solver, gamma, C, tol):
         assert recomputed_gap(model, X, y) <= tol * (1.0 + 1e-6)
 
 
-def test_N11_the_warning_tells_the_gap():
+@pytest.mark.fault("N11")
+def test_the_warning_tells_the_gap():
     X, y = overlapping()
     model = SVC(C=1e5, gamma=1e-2, solver="adatron", max_iter=50)
     with pytest.warns(ConvergenceWarning) as caught:
@@ -212,9 +239,10 @@ def test_N11_the_warning_tells_the_gap():
     assert recomputed_gap(model, X, y) > 1e-3
 
 
+@pytest.mark.fault("N12")
 @pytest.mark.parametrize("rate", [1.0, 1.9, 1.999, 1.999999])
 @pytest.mark.parametrize("solver", ["adatron", "adatron-secant"])
-def test_N12_two_points_at_the_edge_of_the_rate(rate, solver):
+def test_two_points_at_the_edge_of_the_rate(rate, solver):
     X, y = np.array([[1.0, 0.2], [0.9, -0.2]]), np.array([0, 1])
     for bias, C in product([True, False], [1.0, np.inf]):
         model = SVC(C=C, gamma=0.5, learning_rate=rate, solver=solver, fit_intercept=bias)
@@ -223,9 +251,10 @@ def test_N12_two_points_at_the_edge_of_the_rate(rate, solver):
         assert model.converged_ or solver == "adatron-secant"
 
 
+@pytest.mark.fault("N13")
 @each_solver
 @pytest.mark.parametrize("m", [60, 1000])
-def test_N13_nearly_singular_kernel(solver, m):
+def test_nearly_singular_kernel(solver, m):
     X, y = overlapping(m)
     max_iter = 5_000 if m == 60 else 500
     model = fit_quietly(SVC(C=1e3, gamma=1e-3, solver=solver, max_iter=max_iter), X, y)
@@ -234,8 +263,9 @@ def test_N13_nearly_singular_kernel(solver, m):
     assert model.status_ == ("converged" if solver == "auto" else "max_iter")
 
 
+@pytest.mark.fault("N13")
 @pytest.mark.parametrize("kernel", ["linear", "poly"])
-def test_N13_rank_far_below_the_number_of_rows(kernel):
+def test_rank_far_below_the_number_of_rows(kernel):
     """Rank 3 or 10 for a thousand points, large C, nothing limited by hand."""
     X, y = overlapping(1000)
     model = fit_quietly(SVC(C=1e3, kernel=kernel, gamma=1.0), X, y)
@@ -244,7 +274,8 @@ def test_N13_rank_far_below_the_number_of_rows(kernel):
     assert recomputed_gap(model, X, y) <= 1e-3
 
 
-def test_N14_probabilities_of_extreme_scores():
+@pytest.mark.fault("N14")
+def test_probabilities_of_extreme_scores():
     X, _ = blobs(distance=1e4)
     y = np.arange(60) % 3
     X[:, 0] += 1e6 * y
@@ -295,7 +326,8 @@ def usual_decisions():
     return {name: np.array(values) for name, values in json.loads(answer.getvalue()).items()}
 
 
-def test_N16_number_of_threads():
+@pytest.mark.fault("N16")
+def test_number_of_threads_changes_nothing():
     X, y = make_classification(300, 20, random_state=0)
     models = []
     for threads in (1, 2):
@@ -305,22 +337,24 @@ def test_N16_number_of_threads():
     np.testing.assert_array_equal(*(model.predict(X) for model in models))
 
 
+@pytest.mark.fault("N16")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "environment",
     [{"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}, {"NUMBA_CPU_NAME": "generic"}],
     ids=["other BLAS", "other processor"],
 )
-def test_N16_other_machines(environment, usual_decisions):
+def test_other_machines_give_the_same_decisions(environment, usual_decisions):
     """Another BLAS kernel on one thread, a processor without wide vectors."""
     other = decisions_in_another_process(**environment)
     for name, usual in usual_decisions.items():
         if name.startswith("adatron-secant linear"):
-            continue  # the document's search runs away here: it has no limit to agree on
+            continue  # the paper's search runs away here: it has no limit to agree on
         np.testing.assert_allclose(other[name], usual, rtol=0.0, atol=1e-9, err_msg=name)
 
 
-def test_N17_without_compiler(usual_decisions):
+@pytest.mark.fault("N17")
+def test_results_without_the_compiler(usual_decisions):
     plain = decisions_in_another_process(NUMBA_DISABLE_JIT="1")
     for name, usual in usual_decisions.items():
         np.testing.assert_allclose(plain[name], usual, rtol=0.0, atol=1e-12, err_msg=name)

@@ -1,4 +1,4 @@
-"""Fault catalogue, regression and one-class problems: D5, D6, P20, P21, N15 as far as the ball goes."""
+"""Bad data and parameters in regression and one-class problems (rows D5, D6, P20, P21 and N15)."""
 
 import pickle
 import warnings
@@ -46,9 +46,10 @@ def check(model, X, n_rows):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), predicted)
 
 
+@pytest.mark.fault("D5")
 @each_solver
 @pytest.mark.parametrize("bias", [True, False])
-def test_D5_one_row_is_a_regression(solver, bias):
+def test_one_row_is_a_regression(solver, bias):
     X = np.array([[1.0, 2.0]])
     model = fit_quietly(SVR(solver=solver, fit_intercept=bias, C=100.0, gamma=1.0), X, [3.0])
     check(model, X, 1)
@@ -56,9 +57,10 @@ def test_D5_one_row_is_a_regression(solver, bias):
     assert abs(model.predict(X)[0] - 3.0) <= 0.1 + 1e-2
 
 
+@pytest.mark.fault("D5")
 @each_solver
 @pytest.mark.parametrize("nu", [0.1, 0.5, 1.0])
-def test_D5_one_row_is_a_one_class_problem(solver, nu):
+def test_one_row_is_a_one_class_problem(solver, nu):
     X = np.array([[1.0, 2.0]])
     model = fit_quietly(OneClassSVM(nu, solver=solver, gamma=1.0), X)
     check(model, X, 1)
@@ -67,15 +69,17 @@ def test_D5_one_row_is_a_one_class_problem(solver, nu):
     assert model.dual_coef_.tolist() == [[nu]]
 
 
-def test_D6_one_class_is_what_one_class_problems_are_for():
+@pytest.mark.fault("D6")
+def test_one_class_is_what_one_class_problems_are_for():
     X, _ = data()
     one_label = OneClassSVM().fit(X, np.zeros(60))
     np.testing.assert_array_equal(one_label.decision_function(X), OneClassSVM().fit(X).decision_function(X))
     check(one_label, X, 60)
 
 
+@pytest.mark.fault("D6")
 @each_solver
-def test_D6_a_constant_target_is_predicted(solver):
+def test_a_constant_target_is_predicted(solver):
     X, _ = data()
     model = SVR(solver=solver).fit(X, np.full(60, 7.5))
     check(model, X, 60)
@@ -84,16 +88,18 @@ def test_D6_a_constant_target_is_predicted(solver):
     np.testing.assert_allclose(model.predict(X), 7.5)
 
 
+@pytest.mark.fault("P20")
 @pytest.mark.parametrize("nu", [0.0, -0.1, 1.0 + 1e-9, 2, np.nan, np.inf, "half", None, True])
-def test_P20_nu_outside_its_interval(nu):
+def test_nu_outside_its_interval(nu):
     model = OneClassSVM(nu)
     with pytest.raises(ValueError, match=r"nu must be a number above 0 and at most 1, got"):
         model.fit(data()[0])
     assert not hasattr(model, "dual_coef_")
 
 
+@pytest.mark.fault("P20")
 @pytest.mark.parametrize("nu", [1e-300, 1e-9, 1.0 / 60.0, 0.999999, 1.0])
-def test_P20_nu_at_the_ends_of_its_interval(nu):
+def test_nu_at_the_ends_of_its_interval(nu):
     X, _ = data()
     model = OneClassSVM(nu).fit(X)
     check(model, X, 60)
@@ -101,17 +107,19 @@ def test_P20_nu_at_the_ends_of_its_interval(nu):
     assert (model.predict(X) < 0).mean() <= nu
 
 
+@pytest.mark.fault("P21")
 @pytest.mark.parametrize("epsilon", [-1e-12, -1.0, np.nan, np.inf, "wide", None, True])
-def test_P21_bad_epsilon(epsilon):
+def test_bad_epsilon(epsilon):
     model = SVR(epsilon=epsilon)
     with pytest.raises(ValueError, match=r"epsilon must be a finite number"):
         model.fit(*data())
     assert not hasattr(model, "dual_coef_")
 
 
+@pytest.mark.fault("P21")
 @each_solver
 @pytest.mark.parametrize("epsilon", [10.0, 1e6, 1e300])
-def test_P21_wide_tube_is_a_constant_without_support_vectors(solver, epsilon):
+def test_wide_tube_is_a_constant_without_support_vectors(solver, epsilon):
     X, y = data()
     model = SVR(epsilon=epsilon, solver=solver).fit(X, y)
     check(model, X, 60)
@@ -123,14 +131,16 @@ def test_P21_wide_tube_is_a_constant_without_support_vectors(solver, epsilon):
     assert clone(model).fit(X, y).intercept_ == model.intercept_
 
 
+@pytest.mark.fault("P21")
 @pytest.mark.parametrize("epsilon", [0.0, 1e-300])
-def test_P21_no_tube_at_all(epsilon):
+def test_no_tube_at_all(epsilon):
     X, y = data()
     model = SVR(epsilon=epsilon).fit(X, y)
     check(model, X, 60)
     assert model.converged_
 
 
+@pytest.mark.fault("P21")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -148,7 +158,7 @@ def test_P21_no_tube_at_all(epsilon):
         (lambda y: None, r"requires y to be passed"),
     ],
 )
-def test_P21_bad_targets(change, message):
+def test_bad_targets(change, message):
     X, y = data()
     model = SVR()
     with pytest.raises(ValueError, match=message):
@@ -156,6 +166,7 @@ def test_P21_bad_targets(change, message):
     assert not hasattr(model, "dual_coef_")
 
 
+@pytest.mark.fault("P21")
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -168,21 +179,23 @@ def test_P21_bad_targets(change, message):
         ({"n_jobs": 0}, r"n_jobs must be None or an integer other than 0"),
     ],
 )
-def test_P21_bad_parameters(parameters, message):
+def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         SVR(**parameters).fit(*data())
 
 
+@pytest.mark.fault("P21")
 @pytest.mark.parametrize("estimator", [SVR(), OneClassSVM()])
-def test_P21_no_weight_at_all(estimator):
+def test_no_weight_at_all(estimator):
     X, y = data()
     with pytest.raises(ValueError, match="all samples have zero or negative weights"):
         estimator.fit(X, y, sample_weight=np.zeros(60))
 
 
+@pytest.mark.fault("P21")
 @pytest.mark.parametrize("C", [1e-300, 1e-12, 1e4, 1e8, 1e20])
 @pytest.mark.parametrize("same", [False, True])
-def test_P21_tiny_and_huge_C_end_certified(C, same):
+def test_tiny_and_huge_C_end_certified(C, same):
     X, y = data()
     if same:
         X = np.repeat(X[:20], 3, axis=0)  # equal rows with different targets cannot be met
@@ -206,7 +219,8 @@ def ball_of(K, nu=0.0):
     return solution.alpha, centre + 2.0 * solution.bias, K.diagonal() - 2.0 * outputs + centre
 
 
-def test_N15_ball_of_radius_zero():
+@pytest.mark.fault("N15")
+def test_ball_of_radius_zero():
     equal = np.full((6, 2), 3.0)
     for kernel in (Linear(), Gaussian(0.5)):
         for X in (equal, equal[:1]):
@@ -215,7 +229,8 @@ def test_N15_ball_of_radius_zero():
             np.testing.assert_allclose(distances, 0.0, atol=1e-12)
 
 
-def test_N15_points_with_nothing_in_common_are_all_on_the_surface():
+@pytest.mark.fault("N15")
+def test_points_with_nothing_in_common_are_all_on_the_surface():
     # a Gaussian so narrow that every point is a cluster of its own
     alpha, radius_squared, distances = ball_of(np.eye(5))
     np.testing.assert_allclose(alpha, 0.2)
@@ -225,7 +240,8 @@ def test_N15_points_with_nothing_in_common_are_all_on_the_surface():
     np.testing.assert_allclose(distances, 0.8)
 
 
-def test_N15_origin_within_the_hull_of_the_points_is_said_or_certified():
+@pytest.mark.fault("N15")
+def test_origin_within_the_hull_of_the_points_is_said_or_certified():
     X, _ = data()
     model = fit_quietly(OneClassSVM(0.5, "linear"), X)
     check(model, X, 60)

@@ -1,7 +1,7 @@
-"""Fault catalogue, resources: R1–R3 (memory), R10 (Ctrl-C), R14 (a broken numba cache); R13 is in
-test_concurrency, R1 and R3 of low-rank factors are in tests/contracts/test_many_rows.py.
+"""Too little memory (rows R1 to R3 of docs/faults.md), Ctrl-C (R10) and a broken numba cache (R14).
 
-Comes with model files, checkpoints and the command line: R4–R9, R11, R12, and the checkpoint of R10.
+R1 and R3 of low-rank factors are in `tests/contracts/test_many_rows.py`, R13 in `test_concurrency.py`, the
+others in `tests/callbacks`, `tests/files` and `tests/cli`.
 """
 
 import json
@@ -25,8 +25,9 @@ from tests.faults.invariants import check_model, fit_quietly, overlapping
 # ---------------------------------------------------------------- memory
 
 
+@pytest.mark.fault("R1")
 @pytest.mark.parametrize("solver", ["auto", "adatron"])
-def test_R1_a_matrix_beyond_memory_is_not_allocated(monkeypatch, solver):
+def test_a_matrix_beyond_memory_is_not_allocated(monkeypatch, solver):
     X, y = overlapping(400)
     whole = SVC(solver=solver).fit(X, y)
     monkeypatch.setattr(choose, "available_memory", lambda: 100_000)  # bytes; the matrix takes 1.3 MB
@@ -35,15 +36,17 @@ def test_R1_a_matrix_beyond_memory_is_not_allocated(monkeypatch, solver):
     np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X), atol=0.05)
 
 
+@pytest.mark.fault("R2")
 @pytest.mark.parametrize("solver", ["auto", "adatron"])
 @pytest.mark.parametrize("megabytes", [1e12, 2.0**-20], ids=["a-million-TB", "one-byte"])
-def test_R2_any_cache_size(megabytes, solver):
+def test_any_cache_size(megabytes, solver):
     X, y = overlapping(300)
     model = SVC(cache_size=megabytes, solver=solver).fit(X, y)
     check_model(model, X, y)
 
 
-def test_R2_no_cache_at_all_is_refused():
+@pytest.mark.fault("R2")
+def test_no_cache_at_all_is_refused():
     with pytest.raises(ValueError, match=r"cache_size.*MB > 0.*0"):
         SVC(cache_size=0).fit(*overlapping())
 
@@ -61,9 +64,10 @@ class RunsOutOfMemory:
         return rbf_kernel(X, Z)
 
 
+@pytest.mark.fault("R3")
 @pytest.mark.parametrize("model", [SVC(cache_size=0.5), EnsembleSVC(rank=20)], ids=["SVC", "EnsembleSVC"])
 @pytest.mark.parametrize("call", [1, 5])
-def test_R3_memory_error_in_the_middle(model, call):
+def test_memory_error_in_the_middle(model, call):
     X, y = overlapping(600)
     model.set_params(kernel="rbf").fit(X, y)
     with pytest.raises(KernelError, match="no memory"):
@@ -74,7 +78,8 @@ def test_R3_memory_error_in_the_middle(model, call):
     assert np.isfinite(expected).all()
 
 
-def test_R12_clock_that_jumps_back(monkeypatch):
+@pytest.mark.fault("R12")
+def test_clock_that_jumps_back(monkeypatch):
     X, y = overlapping(200)
     hours = iter(range(10**6, 0, -1))
     monkeypatch.setattr(time, "time", lambda: 3600.0 * next(hours))
@@ -106,10 +111,11 @@ class InterruptedAt:
         return KernelAdatron().epoch(problem, state, pause)
 
 
+@pytest.mark.fault("R10")
 @pytest.mark.parametrize("epoch", [1, 2, 5])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
-def test_R10_interrupt_keeps_the_model(epoch, n_classes, multi_class):
+def test_interrupt_keeps_the_model(epoch, n_classes, multi_class):
     X, _ = overlapping()
     y = np.arange(60) % n_classes
     model = SVC(C=100.0, tol=1e-9, solver=InterruptedAt(epoch), multi_class=multi_class)
@@ -131,7 +137,8 @@ class Interrupting:
         raise KeyboardInterrupt
 
 
-def test_R10_interrupt_in_a_callback():
+@pytest.mark.fault("R10")
+def test_interrupt_in_a_callback():
     X, y = overlapping()
     model = SVC(C=100.0, tol=1e-9).set_callbacks(Interrupting())
     with pytest.raises(KeyboardInterrupt):
@@ -153,7 +160,8 @@ class InterruptingKernel:
         return rbf_kernel(X, Z)
 
 
-def test_R10_interrupt_before_the_first_epoch():
+@pytest.mark.fault("R10")
+def test_interrupt_before_the_first_epoch():
     """There is nothing to keep yet, and nothing of an earlier fit is passed off as new."""
     X, y = overlapping()
     model = SVC(kernel=InterruptingKernel(call=1))
@@ -163,8 +171,9 @@ def test_R10_interrupt_before_the_first_epoch():
         model.predict(X)
 
 
+@pytest.mark.fault("R10")
 @pytest.mark.parametrize("solver", ["auto", "adatron"])
-def test_R10_interrupt_in_the_kernel_during_training(solver):
+def test_interrupt_in_the_kernel_during_training(solver):
     X, y = overlapping(600)
     undisturbed = InterruptingKernel(call=0)
     SVC(kernel=undisturbed, cache_size=0.5, C=100.0, tol=1e-9, solver=solver, max_iter=20).fit(X, y)
@@ -176,7 +185,8 @@ def test_R10_interrupt_in_the_kernel_during_training(solver):
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_R10_refit_after_interrupt():
+@pytest.mark.fault("R10")
+def test_refit_after_interrupt():
     X, y = overlapping()
     model = SVC(solver=InterruptedAt(3))
     with pytest.raises(KeyboardInterrupt):
@@ -204,8 +214,9 @@ for solver in ("auto", "adatron"):
 """
 
 
+@pytest.mark.fault("R10")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
-def test_R10_a_real_signal():
+def test_interrupt_by_a_real_signal():
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
     process = subprocess.Popen(
         [sys.executable, "-c", LONG_FIT], env=environment, stdout=subprocess.PIPE, text=True
@@ -255,13 +266,14 @@ def filled_cache(tmp_path_factory):
     return cache, small_fit(cache)
 
 
+@pytest.mark.fault("R14")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "content"),
     [("*.nbi", b"garbage" * 100), ("*.nbc", b""), ("*.nbc", None)],
     ids=["garbage-index", "empty-code", "truncated-code"],
 )
-def test_R14_corrupt_cache(filled_cache, tmp_path, pattern, content):
+def test_corrupt_cache(filled_cache, tmp_path, pattern, content):
     cache, expected = filled_cache
     files = [path for path in cache.rglob(pattern)]
     assert files
@@ -277,12 +289,14 @@ def test_R14_corrupt_cache(filled_cache, tmp_path, pattern, content):
     assert small_fit(tmp_path) == expected
 
 
-def test_R14_cache_below_a_file(filled_cache, tmp_path):
+@pytest.mark.fault("R14")
+def test_cache_below_a_file(filled_cache, tmp_path):
     (tmp_path / "file").write_text("not a directory")
     assert small_fit(tmp_path / "file" / "cache") == filled_cache[1]
 
 
+@pytest.mark.fault("R14")
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-def test_R14_read_only_cache(filled_cache, tmp_path):
+def test_read_only_cache(filled_cache, tmp_path):
     tmp_path.chmod(0o500)
     assert small_fit(tmp_path) == filled_cache[1]

@@ -1,4 +1,4 @@
-"""The fault catalogue for the estimators that choose their own kernel."""
+"""Bad data and parameters for the estimators that choose their own kernel."""
 
 import numpy as np
 import pytest
@@ -22,20 +22,23 @@ def _search_is_compiled():
     AutoSVC().fit(X, y).predict(X)
 
 
-def test_D7_one_class_left_after_zero_weights():
+@pytest.mark.fault("D7")
+def test_one_class_left_after_zero_weights():
     X, y = overlapping()
     with pytest.raises(ValueError, match=r"every row of the classes \[1\] has zero weight"):
         AutoSVC().fit(X, y, sample_weight=(y == 0).astype(float))
 
 
-def test_D7_one_class_left_after_a_fold():
+@pytest.mark.fault("D7")
+def test_one_class_left_after_a_fold():
     X, y = overlapping()
     first = PredefinedSplit(np.where(y == 1, 0, -1))  # holds out all of class 1
     with pytest.raises(ValueError, match=r"fold 0 of cv leaves no row of the classes \[1\] to train on"):
         AutoSVC(cv=first).fit(X, y)
 
 
-def test_D39_a_class_with_one_member():
+@pytest.mark.fault("D39")
+def test_a_class_with_one_member():
     X, y = overlapping()
     y[:] = 0
     y[3] = 1
@@ -43,7 +46,8 @@ def test_D39_a_class_with_one_member():
         AutoSVC().fit(X, y)
 
 
-def test_D39_a_class_with_one_member_among_three():
+@pytest.mark.fault("D39")
+def test_a_class_with_one_member_among_three():
     X, y = overlapping()
     y[0] = 2
     model = AutoSVC().fit(X, y)
@@ -51,13 +55,15 @@ def test_D39_a_class_with_one_member_among_three():
     assert model.score(X, y) > 0.7
 
 
-def test_D39_as_many_classes_as_rows():
+@pytest.mark.fault("D39")
+def test_as_many_classes_as_rows():
     X, _ = overlapping(1_200)
     with pytest.raises(ValueError, match=r"y has 1200 classes for 1200 rows"):
         AutoSVC().fit(X, np.arange(1_200))
 
 
-def test_D40_extreme_imbalance():
+@pytest.mark.fault("D40")
+def test_extreme_imbalance():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2_500, 2))
     y = np.zeros(2_500, dtype=int)
@@ -68,7 +74,8 @@ def test_D40_extreme_imbalance():
     assert np.isfinite(model.predict_proba(X)).all()
 
 
-def test_P16_time_limit():
+@pytest.mark.fault("P16")
+def test_time_limit():
     X, y = overlapping(2_900)
     model = AutoSVC(time_limit=0.3)
     watch = Stopwatch()
@@ -79,19 +86,21 @@ def test_P16_time_limit():
     assert model.score(X, y) > 0.7
 
 
-def test_P16_time_limit_shorter_than_anything():
+@pytest.mark.fault("P16")
+def test_time_limit_shorter_than_anything():
     X, y = overlapping()
     with pytest.warns(ConvergenceWarning, match=r"within time_limit"):
         model = AutoSVC(time_limit=1e-9).fit(X, y)
     assert model.score(X, y) > 0.6
 
 
+@pytest.mark.fault("P18")
 @pytest.mark.parametrize(
     "make",
     [lambda: None, lambda: 7, lambda: np.random.RandomState(7), lambda: np.random.default_rng(7)],
     ids=["None", "int", "RandomState", "Generator"],
 )
-def test_P18_random_state(make):
+def test_random_state_of_any_kind(make):
     X, y = overlapping()
     first = AutoSVC(random_state=make()).fit(X, y)
     second = AutoSVC(random_state=make(), n_jobs=2).fit(X, y)
@@ -99,13 +108,15 @@ def test_P18_random_state(make):
     np.testing.assert_array_equal(first.predict_proba(X), second.predict_proba(X))
 
 
-def test_P18_random_state_out_of_range():
+@pytest.mark.fault("P18")
+def test_random_state_out_of_range():
     X, y = overlapping()
     with pytest.raises(ValueError, match=r"random_state must be None, an integer or a generator"):
         AutoSVC(random_state="seven").fit(X, y)
 
 
-def test_P25_every_score_is_nan():
+@pytest.mark.fault("P25")
+def test_every_score_is_nan():
     X, y = overlapping()
     with pytest.raises(
         ValueError, match=r"no kernel width could be judged: gamma=.*not a finite number.*gamma="
@@ -113,7 +124,8 @@ def test_P25_every_score_is_nan():
         AutoSVC(scoring=lambda model, X, y: np.nan).fit(X, y)
 
 
-def test_P25_every_candidate_fails():
+@pytest.mark.fault("P25")
+def test_every_candidate_fails():
     X, y = overlapping()
 
     def broken(model, X, y):
@@ -125,7 +137,8 @@ def test_P25_every_candidate_fails():
         AutoSVC(scoring=broken).fit(X, y)
 
 
-def test_P25_one_failing_candidate_is_reported_and_the_others_kept():
+@pytest.mark.fault("P25")
+def test_one_failing_candidate_is_reported_and_the_others_kept():
     X, y = overlapping()
     calls = []
 
@@ -139,20 +152,23 @@ def test_P25_one_failing_candidate_is_reported_and_the_others_kept():
     assert sum(bool(record["reason"]) for record in model.path_.records) == 1
 
 
+@pytest.mark.fault("P25")
 @pytest.mark.parametrize("cv", [1, 0, -3, True, 2.5], ids=repr)
-def test_P25_no_folds(cv):
+def test_number_of_folds_out_of_range(cv):
     X, y = overlapping()
     with pytest.raises((ValueError, TypeError), match=r"cv"):
         AutoSVC(cv=cv).fit(X, y)
 
 
-def test_P25_an_empty_list_of_folds():
+@pytest.mark.fault("P25")
+def test_an_empty_list_of_folds():
     X, y = overlapping()
     with pytest.raises(ValueError, match=r"cv=\[\] gives no folds"):
         AutoSVC(cv=[]).fit(X, y)
 
 
-def test_R10_an_interrupt_keeps_the_best_so_far():
+@pytest.mark.fault("R10")
+def test_an_interrupt_keeps_the_best_so_far():
     X, y = overlapping()
     calls = []
 

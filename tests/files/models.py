@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA, KernelPCA
+from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
@@ -70,6 +72,11 @@ def _pipeline() -> Any:
     return model.fit(table(), np.where(table().width > 0.0, "wide", "narrow"))
 
 
+def _decomposed() -> Any:
+    model = make_pipeline(KernelPCA(3, kernel="cosine"), VarianceThreshold(), PCA(2), adatron.AutoSVC(cv=3))
+    return make_pipeline(StandardScaler(), model).fit(X, WORDS)
+
+
 def _scalers() -> Any:
     steps = MinMaxScaler(), MaxAbsScaler(), RobustScaler(), StandardScaler(with_mean=False)
     return make_pipeline(*steps, adatron.SVR()).fit(X, TARGETS)
@@ -109,6 +116,7 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "AutoSVR": (lambda: A.AutoSVR().fit(X, TARGETS), NEW),
     "Pipeline": (_pipeline, table(25, seed=1)),
     "Pipeline scalers": (_scalers, NEW),
+    "Pipeline in a pipeline": (_decomposed, NEW),
     "LabelEncoder": (lambda: LabelEncoder().fit(WORDS), WORDS[:9]),
 }
 

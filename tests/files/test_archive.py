@@ -13,8 +13,8 @@ import pytest
 
 from adatron import __version__
 from adatron.files import archive
-from adatron.files.tree import flatten, read_tree, write_tree
-from tests.files.mutations import npy, sealed
+from adatron.files.values import dumped, read_value
+from tests.files.mutations import npy, sealed, sequence
 
 ARRAYS = {
     "float64": np.linspace(0.0, 1.0, 7),
@@ -34,6 +34,9 @@ PLAIN = {
     "text": "ä\n\0\ud800", "numbers": [1, -(2**70), 0.1, 5e-324, -0.0, float("inf")], "none": None,
     "deep": {"a": [True, (1, ("x", []))]}, 3: {-1: "three"}, "floats": [i / 7 for i in range(40)],
 }  # fmt: skip
+EMPTY = json.dumps(sequence("list") | {"protocol": 2}).encode()
+ONE_ARRAY = {"__class__": "ndarray", "__module__": "numpy", "__loader__": "NdArrayNode", "type": "numpy"}
+ONE_ARRAY = json.dumps(ONE_ARRAY | {"file": "a0.npy", "protocol": 2}).encode()
 
 
 @pytest.fixture
@@ -42,14 +45,14 @@ def path(tmp_path):
 
 
 def written(path, tree=ARRAYS):
-    write_tree(path, "test", *flatten(tree))
+    path.write_bytes(b"".join(dumped(tree, "test")))
     return path.read_bytes()
 
 
 def rejected(path, data, message):
     path.write_bytes(data)
     with pytest.raises(ValueError, match=message) as caught:
-        read_tree(path, "test")
+        read_value(path, "test")
     assert str(path) in str(caught.value)
     assert str(caught.value).isprintable()
 
@@ -66,7 +69,7 @@ def forged(members, kind="test", version=__version__, **options):
 
 def test_values_and_arrays_come_back(path):
     written(path, {**ARRAYS, "plain": PLAIN})
-    found = read_tree(path, "test")
+    found = read_value(path, "test")
     assert list(found) == [*ARRAYS, "plain"]
     assert repr(found["plain"]) == repr(PLAIN)
     for name, array in ARRAYS.items():
@@ -91,24 +94,27 @@ def test_layout_is_the_documented_one(path):
         digest = hashlib.sha256(data[:-64]).hexdigest()
         assert found.comment == f"adatron {__version__} test sha256:{digest}".encode()
         assert {info.compress_type for info in found.infolist()} == {zipfile.ZIP_STORED}
-        assert json.loads(found.read("tree.json")) == [1.5, {"array": "a0"}]
-        assert np.load(io.BytesIO(found.read("a0.npy"))).tolist() == [7]
+        number, array = json.loads(found.read("schema.json"))["content"]
+        assert json.loads(number["content"]) == 1.5
+        assert np.load(io.BytesIO(found.read(array["file"]))).tolist() == [7]
 
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, b"bytes", 1j, np.array([object()]), lambda: 0])
 def test_values_that_cannot_be_stored_leave_no_file(path, value):
-    with pytest.raises(ValueError, match=r"cannot be (stored|saved)"):
+    with pytest.raises(ValueError, match=r"cannot be (stored|part)"):
         written(path, [value])
     assert os.listdir(path.parent) == []
 
 
-def test_F1_truncated_at_every_byte(path):
+@pytest.mark.fault("F1")
+def test_truncated_at_every_byte(path):
     data = written(path, [np.arange(3.0)])
     for size in range(len(data)):
         rejected(path, data[:size], "damaged|not an adatron test")
 
 
-def test_F2_one_bit_flipped_anywhere(path):
+@pytest.mark.fault("F2")
+def test_one_bit_flipped_anywhere(path):
     data = written(path, [np.arange(3.0)])
     for place in range(8 * len(data)):
         changed = bytearray(data)
@@ -116,7 +122,8 @@ def test_F2_one_bit_flipped_anywhere(path):
         rejected(path, bytes(changed), "damaged|not an adatron test")
 
 
-def test_F3_other_files(path):
+@pytest.mark.fault("F3")
+def test_other_files(path):
     for data in (
         b"",
         b"\x7fELF" + bytes(100),
@@ -134,12 +141,13 @@ def test_another_kind_of_file(path):
         archive.read_archive(path, "model")
 
 
+@pytest.mark.fault("F9")
 @pytest.mark.parametrize("version", ["9.0", "9.0.1.dev2", "0.1.1", "0.2", "99999999999999999999.0"])
-def test_F9_files_of_a_later_version(path, version):
-    data = forged({"tree.json": b"[]"}, version=version)
+def test_files_of_a_later_version(path, version):
+    data = forged({"schema.json": EMPTY}, version=version)
     rejected(path, data, rf"written by adatron {version}, this is .*; upgrade")
-    path.write_bytes(forged({"tree.json": b"[]"}, version="0.0.9"))
-    assert read_tree(path, "test") == []
+    path.write_bytes(forged({"schema.json": EMPTY}, version="0.0.9"))
+    assert read_value(path, "test") == []
 
 
 HOSTILE = {
@@ -148,33 +156,35 @@ HOSTILE = {
     "lists": b"[" + b"[]," * 300_000 + b"[]]",
     "quotes": b'"' * 1_000_000,
     "digits": b"[" + b"9" * 1_000_000 + b"]",
-    "duplicate keys": b'{"tuple":[],"tuple":[]}',
+    "duplicate keys": EMPTY[:-1] + b',"__class__":"list"}',
     "many keys, one twice": b"{" + b",".join(b'"%d":1' % i for i in range(49_000)) + b',"7":1}',
-    "UTF-16, cut": '{"tuple":[]}'.encode("utf-16")[:-1],
-    "NUL": b'{"tu\0ple":[]}',
+    "UTF-16, cut": EMPTY.decode().encode("utf-16")[:-1],
+    "NUL": EMPTY.replace(b"list", b"li\0st"),
     "nothing": b"  ",
-    "unknown": b'{"pickle":"x"}',
-    "two kinds": b'{"tuple":[],"dict":[]}',
-    "no array": b'{"array":"a0"}',
-    "array is no name": b'{"array":[1]}',
-    "tuple is no list": b'{"tuple":3}',
-    "dict is no list": b'{"dict":{"a":1}}',
-    "dict of triples": b'{"dict":[[1,2,3]]}',
-    "key is a list": b'{"dict":[[[1],2]]}',
+    "number": b"3",
+    "list": b"[]",
+    "no node": b'{"content":[]}',
+    "unknown loader": EMPTY.replace(b"ListNode", b"PickleNode"),
+    "no such array": ONE_ARRAY,
+    "array is no name": ONE_ARRAY.replace(b'"a0.npy"', b"[1]"),
+    "content is no list": EMPTY.replace(b"[]", b"3"),
+    "content is missing": EMPTY.replace(b'"content"', b'"contents"'),
+    "later protocol": EMPTY.replace(b'"protocol": 2', b'"protocol": 99'),
 }
 
 
 def seconds(path):
     began = time.thread_time()
     with pytest.raises(ValueError, match="cannot be read"):
-        read_tree(path, "test")
+        read_value(path, "test")
     return time.thread_time() - began
 
 
+@pytest.mark.fault("F4")
 @pytest.mark.parametrize("name", HOSTILE)
-def test_F4_hostile_json(path, name):
+def test_hostile_json(path, name):
     """In less than 0.1 s of processor time and 50 MB."""
-    path.write_bytes(forged({"tree.json": HOSTILE[name]}))
+    path.write_bytes(forged({"schema.json": HOSTILE[name]}))
     assert min(seconds(path) for _ in range(3)) < 0.1  # the quickest is disturbed least
     tracemalloc.start()  # makes it several times slower
     seconds(path)
@@ -183,9 +193,10 @@ def test_F4_hostile_json(path, name):
     assert peak < 50e6
 
 
+@pytest.mark.fault("F4")
 @pytest.mark.parametrize("text", [b'"' + b"a" * 2**26 + b'"', b"[" + b"1," * 5_000_001 + b"1]"], ids=len)
-def test_F4_json_that_is_too_long(path, text):
-    path.write_bytes(forged({"tree.json": text}))
+def test_json_that_is_too_long(path, text):
+    path.write_bytes(forged({"schema.json": text}))
     before = tracemalloc.start() or tracemalloc.get_traced_memory()[0]
     assert seconds(path) < 2.0
     peak = tracemalloc.get_traced_memory()[1] - before
@@ -223,12 +234,13 @@ BAD_ARRAYS = {
 }
 
 
+@pytest.mark.fault("F6")
 @pytest.mark.parametrize("name", BAD_ARRAYS)
-def test_F6_arrays_that_are_not_what_they_say(path, name):
+def test_arrays_that_are_not_what_they_say(path, name):
     good = header("<f8", (2,)) + PAYLOAD
-    members = {"tree.json": b'{"array":"a0"}', "a0.npy": good}
+    members = {"schema.json": ONE_ARRAY, "a0.npy": good}
     path.write_bytes(forged(members))
-    assert read_tree(path, "test").tolist() == [1.5, -2.0]
+    assert read_value(path, "test").tolist() == [1.5, -2.0]
     tracemalloc.start()
     rejected(path, forged(members | {"a0.npy": BAD_ARRAYS[name]}), "cannot be read")
     rejected(path, forged(members | {"more.npy": BAD_ARRAYS[name]}), "cannot be read")
@@ -237,24 +249,27 @@ def test_F6_arrays_that_are_not_what_they_say(path, name):
     assert peak < 5e6
 
 
+@pytest.mark.fault("F8")
 @pytest.mark.parametrize(
     "name",
     ["../x.npy", "/etc/passwd", "a/b.npy", "a.py", "a.npy/", "é.npy", "a\n.npy", "x" * 200 + ".npy", ".npy"],
 )
-def test_F8_names_of_members_are_no_paths(path, name):
-    rejected(path, forged({"tree.json": b"[]", name: npy(1)}), "neither an array nor JSON|cannot be read")
+def test_names_of_members_are_no_paths(path, name):
+    rejected(path, forged({"schema.json": EMPTY, name: npy(1)}), "neither an array nor JSON|cannot be read")
     assert os.listdir(path.parent) == ["file"]
 
 
+@pytest.mark.fault("F6")
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_F6_members_that_are_there_twice(path):
-    members = [("tree.json", b'{"array":"a0"}'), ("a0.npy", npy(1.0)), ("a0.npy", npy(2.0))]
+def test_members_that_are_there_twice(path):
+    members = [("schema.json", ONE_ARRAY), ("a0.npy", npy(1.0)), ("a0.npy", npy(2.0))]
     rejected(path, forged(members), "there twice")
 
 
-def test_F6_members_that_overlap(path):
+@pytest.mark.fault("F6")
+def test_members_that_overlap(path):
     """Two entries of the directory for the same bytes."""
-    members = {"tree.json": b"[]", "a0.npy": npy(np.zeros(10**4)), "a1.npy": npy(np.zeros(1))}
+    members = {"schema.json": EMPTY, "a0.npy": npy(np.zeros(10**4)), "a1.npy": npy(np.zeros(1))}
     data = forged(members)
     begin = data.index(b"PK\1\2", data.index(b"PK\1\2") + 1)
     entry = data[begin : data.index(b"PK\1\2", begin + 1)]
@@ -263,22 +278,24 @@ def test_F6_members_that_overlap(path):
     rejected(path, sealed(data[:last] + double + data[last + len(double) : -64]), "overlap|cannot be read")
 
 
+@pytest.mark.fault("F5")
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_F5_compressed_members_are_not_unpacked(path, compression):
-    members = {"tree.json": b'{"array":"a0"}', "a0.npy": npy(np.zeros(10**7))}
+def test_compressed_members_are_not_unpacked(path, compression):
+    members = {"schema.json": ONE_ARRAY, "a0.npy": npy(np.zeros(10**7))}
     data = forged(members, compression=compression)
     assert len(data) < 200_000
     tracemalloc.start()
     rejected(path, data, "compressed")
     inner = io.BytesIO()
     np.savez_compressed(inner, data=np.zeros(10**7))
-    rejected(path, forged({"tree.json": b"[]", "a0.npz": inner.getvalue()}), "compressed")
+    rejected(path, forged({"schema.json": EMPTY, "a0.npz": inner.getvalue()}), "compressed")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100e6  # the bomb itself, made here
 
 
-def test_F4_many_members(path):
+@pytest.mark.fault("F4")
+def test_many_members(path):
     entry = b"PK\1\2" + bytes(42)
     began = time.thread_time()
     rejected(
@@ -287,14 +304,16 @@ def test_F4_many_members(path):
     assert time.thread_time() - began < 0.5
 
 
-def test_F6_bytes_before_and_behind(path):
-    data = forged({"tree.json": b"[]"})
+@pytest.mark.fault("F6")
+def test_bytes_before_and_behind(path):
+    data = forged({"schema.json": EMPTY})
     rejected(path, data + b"\0", "not an adatron test")
     rejected(path, sealed(data[:-64] + b"\0"), "not an adatron test|damaged")
     rejected(path, sealed(b"adatron 0.1.0 test sha256:"), "cannot be read")
 
 
-def test_F16_file_that_shrinks_or_grows_while_it_is_read(path, monkeypatch):
+@pytest.mark.fault("F16")
+def test_file_that_shrinks_or_grows_while_it_is_read(path, monkeypatch):
     data = written(path)
     real = os.fstat
 
@@ -306,7 +325,7 @@ def test_F16_file_that_shrinks_or_grows_while_it_is_read(path, monkeypatch):
         monkeypatch.setattr(os, "fstat", lambda descriptor, change=change: Size(real(descriptor), change))
         path.write_bytes(data)
         try:
-            found = read_tree(path, "test")
+            found = read_value(path, "test")
         except ValueError as error:
             assert str(path) in str(error)  # noqa: PT017
         else:  # the size is only a hint: every byte was checked
@@ -317,15 +336,23 @@ def test_a_file_larger_than_the_memory_is_not_read(path, monkeypatch):
     written(path)
     monkeypatch.setattr(archive, "available_memory", lambda: 100)
     with pytest.raises(OSError, match="bytes of memory"):
-        read_tree(path, "test")
+        read_value(path, "test")
 
 
-def test_F8_directories_and_pipes_are_not_read(tmp_path):
+@pytest.mark.fault("F8")
+def test_directories_and_pipes_are_not_read(tmp_path):
     with pytest.raises(OSError, match="directory"):
-        read_tree(tmp_path, "test")
+        read_value(tmp_path, "test")
     with pytest.raises(FileNotFoundError):
-        read_tree(tmp_path / "missing", "test")
+        read_value(tmp_path / "missing", "test")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
         with pytest.raises(OSError, match="not a regular file"):
-            read_tree(tmp_path / "pipe", "test")
+            read_value(tmp_path / "pipe", "test")
+
+
+@pytest.mark.fault("F10")
+def test_arrays_of_machines_with_the_other_byte_order(path):
+    values = header(">f8", (2,)) + np.array([1.5, -2.0], dtype=">f8").tobytes()
+    path.write_bytes(forged({"schema.json": ONE_ARRAY, "a0.npy": values}))
+    assert read_value(path, "test").tolist() == [1.5, -2.0]

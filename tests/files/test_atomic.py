@@ -12,14 +12,15 @@ import numpy as np
 import pytest
 
 from adatron.files.atomic import atomic_write, check_target
-from adatron.files.tree import flatten, read_tree, write_tree
+from adatron.files.values import dumped, read_value
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 
 KILLED = """
 import os, random, signal, sys, time
 import numpy as np
-from adatron.files.tree import flatten, read_tree, write_tree
+from adatron.files.atomic import atomic_write
+from adatron.files.values import dumped, read_value
 
 path, kills = sys.argv[1], int(sys.argv[2])
 chance = random.Random(0)
@@ -27,17 +28,18 @@ chance = random.Random(0)
 def contents(value):
     return {"value": value, "x": np.full(200_000, value), "y": np.full(1_000, 2 * value)}
 
-write_tree(path, "test", *flatten(contents(0)))
+ready = [b"".join(dumped(contents(value), "test")) for value in range(7)]
+atomic_write(path, [ready[0]])
 for value in range(kills):
     child = os.fork()
     if child == 0:
         while True:
             value += 1
-            write_tree(path, "test", *flatten(contents(value % 7)))
+            atomic_write(path, [ready[value % 7]])
     time.sleep(chance.uniform(0.002, 0.04))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    found = read_tree(path, "test")
+    found = read_value(path, "test")
     value = found["value"]
     assert all(np.all(found[name] == array) for name, array in contents(value).items()), value
 print(sum(name.endswith(".tmp") for name in os.listdir(os.path.dirname(path))))
@@ -46,11 +48,12 @@ print(sum(name.endswith(".tmp") for name in os.listdir(os.path.dirname(path))))
 FULL = """
 import os, resource, sys
 import numpy as np
-from adatron.files.tree import flatten, write_tree
+from adatron.files.atomic import atomic_write
+from adatron.files.values import dumped
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
-    write_tree(sys.argv[1], "test", *flatten(np.ones(100_000)))
+    atomic_write(sys.argv[1], dumped(np.ones(100_000), "test"))
 except OSError as error:
     print(type(error).__name__, error)
 """
@@ -97,11 +100,12 @@ def failing(name, after, error):
     return function
 
 
+@pytest.mark.fault("R4")
 @pytest.mark.parametrize(
     ("name", "after"), [("write", 0), ("write", 1), ("fsync", 0), ("replace", 0), ("open", 0)]
 )
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
-def test_R4_disk_full(tmp_path, monkeypatch, name, after, code):
+def test_disk_full(tmp_path, monkeypatch, name, after, code):
     path = tmp_path / "file"
     path.write_bytes(b"old")
     monkeypatch.setattr(os, name, failing(name, after, OSError(code, os.strerror(code))))
@@ -114,13 +118,14 @@ def test_R4_disk_full(tmp_path, monkeypatch, name, after, code):
     assert os.listdir(tmp_path) == ["file"]
 
 
+@pytest.mark.fault("R4")
 @posix_only
-def test_R4_file_that_may_not_grow(tmp_path):
+def test_file_that_may_not_grow(tmp_path):
     """The kernel refuses the write, as it does on a full disk."""
     path = tmp_path / "file"
-    write_tree(path, "test", *flatten([np.zeros(3)]))
+    atomic_write(path, dumped([np.zeros(3)], "test"))
     assert run(FULL, path).startswith("OSError [Errno 27] cannot write the file")
-    assert read_tree(path, "test")[0].tolist() == [0.0, 0.0, 0.0]
+    assert read_value(path, "test")[0].tolist() == [0.0, 0.0, 0.0]
     assert os.listdir(tmp_path) == ["file"]
 
 
@@ -136,35 +141,38 @@ def test_interrupt_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == ["file"]
 
 
+@pytest.mark.fault("R8")
 @posix_only
-def test_R8_killed_while_saving(tmp_path):
+def test_killed_while_saving(tmp_path):
     """30 times: the file is an old or a new one, never a mix. Temporary files show that it was mid-save."""
     assert int(run(KILLED, tmp_path / "file", 30)) > 5
 
 
+@pytest.mark.fault("F11")
 @posix_only
-def test_F11_two_processes_write_the_same_path(tmp_path):
+def test_two_processes_write_the_same_path(tmp_path):
     path = tmp_path / "file"
     code = (
-        "import sys, numpy as np\nfrom adatron.files.tree import flatten, write_tree\n"
-        "who = int(sys.argv[2])\n"
-        "for _ in range(100): write_tree(sys.argv[1], 'test', *flatten([who, np.full(50_000, who)]))"
+        "import sys, numpy as np\nfrom adatron.files.atomic import atomic_write\n"
+        "from adatron.files.values import dumped\nwho = int(sys.argv[2])\n"
+        "for _ in range(100): atomic_write(sys.argv[1], dumped([who, np.full(50_000, who)], 'test'))"
     )
     writers = [subprocess.Popen([sys.executable, "-c", code, str(path), str(who)]) for who in (1, 2)]
     seen, began = set(), time.monotonic()
     while any(writer.poll() is None for writer in writers) and time.monotonic() - began < 100:
         if path.exists():
-            who, values = read_tree(path, "test")
+            who, values = read_value(path, "test")
             assert (values == who).all()
             seen.add(who)
     assert [writer.wait() for writer in writers] == [0, 0]
     assert seen <= {1, 2}
-    assert read_tree(path, "test")[0] in (1, 2)
+    assert read_value(path, "test")[0] in (1, 2)
     assert os.listdir(tmp_path) == ["file"]
 
 
+@pytest.mark.fault("F8")
 @posix_only
-def test_F8_targets_that_are_no_files(tmp_path):
+def test_targets_that_are_no_files(tmp_path):
     (tmp_path / "real").write_bytes(b"old")
     os.symlink(tmp_path / "real", tmp_path / "link")
     os.symlink(tmp_path / "nowhere", tmp_path / "dangling")
@@ -186,16 +194,18 @@ def test_F8_targets_that_are_no_files(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["dangling", "folder", "link", "pipe", "real"]
 
 
-def test_R6_missing_directory(tmp_path):
+@pytest.mark.fault("R6")
+def test_missing_directory(tmp_path):
     for path in (tmp_path / "missing" / "file", tmp_path / "file" / "below"):
         (tmp_path / "file").write_bytes(b"")
         with pytest.raises(FileNotFoundError, match="there is no directory"):
             check_target(path)
 
 
+@pytest.mark.fault("R6")
 @posix_only
 @pytest.mark.skipif(getattr(os, "geteuid", lambda: 1)() == 0, reason="root may write everywhere")
-def test_R6_no_permission(tmp_path):
+def test_a_directory_without_permission(tmp_path):
     (tmp_path / "file").write_bytes(b"old")
     os.chmod(tmp_path / "file", 0o444)
     with pytest.raises(PermissionError, match="permission"):
@@ -208,8 +218,9 @@ def test_R6_no_permission(tmp_path):
         os.chmod(tmp_path, 0o755)
 
 
+@pytest.mark.fault("R6")
 @posix_only
-def test_R6_no_permission_is_seen_before_anything_is_written(tmp_path, monkeypatch):
+def test_no_permission_is_seen_before_anything_is_written(tmp_path, monkeypatch):
     """As any user: what the operating system says about access is believed."""
     monkeypatch.setattr(os, "access", lambda place, mode: False)
     with pytest.raises(PermissionError, match="no permission to write its directory"):
@@ -234,9 +245,10 @@ def test_directory_that_cannot_be_synced(tmp_path, monkeypatch):
             atomic_write(tmp_path / "file", [b"newer"])
 
 
+@pytest.mark.fault("R8")
 @pytest.mark.slow
 @posix_only
-def test_R8_killed_while_saving_many_times(tmp_path):
+def test_killed_while_saving_many_times(tmp_path):
     assert int(run(KILLED, tmp_path / "file", 300)) > 50
 
 

@@ -44,7 +44,7 @@ def test_prediction_by_hand(tmp_path):
     save_model(fitted("SVC two classes"), tmp_path / "svc.skops")
     schema, state = read(tmp_path / "svc.skops")
     assert (schema["__module__"], schema["__class__"]) == ("adatron", "SVC")
-    kernel = state["_kernel"]
+    kernel = state["_expansion"]["content"]["content"]["kernel"]
     assert (kernel["__module__"], kernel["__class__"]) == ("adatron.kernels", "Gaussian")
     gamma = json.loads(kernel["content"]["content"]["gamma"]["content"])
     (vectors, (n, d)), (coefficients, _) = state["support_vectors_"], state["dual_coef_"]

@@ -315,5 +315,8 @@ def test_skops_list_names_classes_of_adatron_only():
     others = [name for name in SKOPS_TRUSTED if not name.startswith("adatron.")]
     assert others == ["numpy.dtype", "scipy.sparse._csr.csr_array"]
     assert "adatron.kernels.standard.CallableKernel" not in SKOPS_TRUSTED
+    own = [*adatron.kernels.KERNELS.values(), *adatron.solvers.SOLVERS.values()]
+    own += [thing for name in adatron.__all__ if isinstance(thing := getattr(adatron, name), type)]
+    assert {f"{kind.__module__}.{kind.__name__}" for kind in own} <= set(SKOPS_TRUSTED)
     assert {kind.__name__ for kind in (SVC, SVR, AutoSVC)} <= {name.split(".")[-1] for name in SKOPS_TRUSTED}
     assert adatron.io.SKOPS_TRUSTED is SKOPS_TRUSTED

@@ -1,4 +1,4 @@
-"""svmlight files: strict where scikit-learn's reader is kind, equal to it where both accept (fault F12)."""
+"""svmlight files: strict where scikit-learn's reader is kind, equal to it where both accept."""
 
 import bz2
 import gzip
@@ -20,6 +20,7 @@ from tests.io.test_tables import fault, read
 PLACE = re.compile(r"t\.svm:(\d+):(\d+): ")
 
 
+@pytest.mark.fault("F12")
 @pytest.mark.parametrize(
     ("text", "place", "words"),
     [
@@ -62,6 +63,7 @@ def test_faults_have_their_place(text, place, words):
     assert message.isprintable()
 
 
+@pytest.mark.fault("F12")
 @pytest.mark.parametrize(
     "text",
     [
@@ -131,6 +133,7 @@ def test_what_scikit_learn_writes_is_read_as_scikit_learn_reads_it(rows, zero_ba
     np.testing.assert_array_equal(labels.astype(float), their_y)
 
 
+@pytest.mark.fault("F12")
 @settings(derandomize=True, max_examples=300, deadline=None)
 @given(
     st.lists(st.sampled_from([*"0123456789::::    \n\n\t+-.eE#x_\r\x0bé", "qid", "nan", "inf", "1:1 ", "2:"]))

@@ -1,4 +1,4 @@
-"""Messy tables are read as a person expects, or refused by one line that names the place (F13 to F16, L7)."""
+"""Messy tables are read as a person expects, or refused by one line that names the place."""
 
 import gzip
 import io
@@ -37,6 +37,7 @@ def fault(content, name="t.csv", **options):
     return str(caught.value)
 
 
+@pytest.mark.fault("F13", "F15")
 @pytest.mark.parametrize("name", messy.TABLES)
 def test_messy_table(folder, name):
     file, _, expected = messy.TABLES[name]
@@ -50,6 +51,7 @@ def test_messy_table(folder, name):
         }, column  # fmt: skip
 
 
+@pytest.mark.fault("F13", "F14", "F15")
 @pytest.mark.parametrize("name", messy.REFUSED)
 def test_refused_by_one_line_that_names_the_place(folder, name):
     file, _, options, words = messy.REFUSED[name]
@@ -111,6 +113,7 @@ def test_labels_keep_their_spelling():
     assert "spelling" not in read("a,b\n" + "".join(f"1,{i}\n" for i in range(1001))).attrs
 
 
+@pytest.mark.fault("F1")
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
 def test_compressed_files_cut_anywhere(kind):
     name, content, _ = messy.TABLES[{"gz": "gzip", "bz2": "bzip2", "xz": "xz", "zst": "Zstandard"}[kind]]
@@ -118,6 +121,7 @@ def test_compressed_files_cut_anywhere(kind):
         assert "damaged or incomplete" in fault(content[:end], name)
 
 
+@pytest.mark.fault("F1")
 def test_parquet_and_arrow_cut_anywhere():
     for name in ("Parquet", "Arrow"):
         file, content, _ = messy.TABLES[name]
@@ -125,6 +129,7 @@ def test_parquet_and_arrow_cut_anywhere():
             assert "or damaged" in fault(content[:end], file)
 
 
+@pytest.mark.fault("F14")
 def test_a_bomb_of_one_line_takes_little_memory():
     bomb = gzip.compress(b"1" * 2**24) * 64  # a line of 1 GiB
     tracemalloc.start()
@@ -135,12 +140,14 @@ def test_a_bomb_of_one_line_takes_little_memory():
         tracemalloc.stop()
 
 
+@pytest.mark.fault("F14")
 def test_more_than_the_memory(monkeypatch):
     monkeypatch.setattr("adatron.numerics.memory.available_memory", lambda: 2**10)
     monkeypatch.setattr("adatron.io.source._HARMLESS", 2**10)
     assert "has more than 1024 bytes" in fault(b"1,2\n" * 1000)
 
 
+@pytest.mark.fault("F16")
 def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
     from adatron.io import source
 
@@ -164,6 +171,7 @@ def stdin(monkeypatch, data, is_terminal=False):
     monkeypatch.setattr(sys, "stdin", stream)
 
 
+@pytest.mark.fault("L7")
 def test_standard_input(monkeypatch):
     stdin(monkeypatch, messy.PLAIN)
     assert read_table("-").columns.tolist() == ["a", "b", "c"]
@@ -178,6 +186,7 @@ def test_standard_input(monkeypatch):
         read_table("-")
 
 
+@pytest.mark.fault("L2")
 def test_missing_file_directory_and_nonsense(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_table(tmp_path / "none.csv")
@@ -195,6 +204,7 @@ def test_streams(tmp_path):
     assert read_table(os.fsencode(path)).attrs["source"] == str(path)
 
 
+@pytest.mark.fault("L10")
 @pytest.mark.skipif(os.name != "posix", reason="names that other systems refuse")
 @pytest.mark.parametrize(
     "name", ["two\nlines.csv", "\x1b[31mred.csv", "-rf.csv", "\udcff.csv", "a\u202eb.csv"]
@@ -208,6 +218,7 @@ def test_hostile_names_are_escaped(name, tmp_path, monkeypatch):
     assert not str(caught.value).startswith("-")
 
 
+@pytest.mark.fault("L10")
 def test_hostile_cells_are_escaped_and_cut():
     assert "'\\x1b[31m' is no number" in fault(messy.SLIP.replace(b"3O.5", b"\x1b[31m"))
     assert len(fault(messy.SLIP.replace(b"3O.5", b"x" * 200_000))) < 400
@@ -228,6 +239,7 @@ def test_numbers_survive(rows, delimiter):
     np.testing.assert_array_equal(frame.to_numpy(), np.array(rows))
 
 
+@pytest.mark.fault("F13")
 @settings(derandomize=True, max_examples=300, deadline=None)
 @given(st.text(alphabet='01.,;|"\n\r\t -eax?#', max_size=60))
 def test_whatever_comes_is_a_table_or_one_line(text):

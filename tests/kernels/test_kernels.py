@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import pairwise
 
+from adatron.gram import expand, whole_matrix
 from adatron.kernels import (
     CallableKernel,
+    Exponential,
     Gaussian,
     Laplacian,
     Linear,
@@ -77,3 +79,33 @@ def test_smallest_eigenvalue_tells_valid_from_invalid():
     assert smallest_eigenvalue(Gaussian(0.5), X) > 0
     assert smallest_eigenvalue(Sigmoid(1.0, -2.0), X) < 0
     assert smallest_eigenvalue(CallableKernel(lambda A, B: -(A @ B.T)), X, n_samples=3) < 0
+
+
+@pytest.mark.parametrize("kind", [Gaussian, Exponential, Laplacian])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_tiles_of_distances_with_and_without_weights(kind, dtype):
+    random = np.random.default_rng(0)
+    X, Z, coefficients = (
+        random.normal(size=(1_100, 7)),
+        random.normal(size=(70, 7)),
+        random.normal(size=(1_100, 2)),
+    )
+    powers = {Gaussian: lambda D: (D**2).sum(axis=2), Laplacian: lambda D: np.abs(D).sum(axis=2)}
+    distance = powers.get(kind, lambda D: np.sqrt((D**2).sum(axis=2)))
+    tolerance = 1e-6 if dtype is np.float64 else 2e-3
+    for weights in (None, random.random(7)):
+        scale = 1.0 if weights is None else weights
+        kernel, expected = kind(0.3, weights), np.exp(-0.3 * distance((Z * scale)[:, None] - X * scale))
+        np.testing.assert_allclose(kernel(Z, X), expected, rtol=1e-12)
+        np.testing.assert_allclose(
+            expand(kernel, Z, X, coefficients, dtype), expected @ coefficients, atol=50 * tolerance
+        )
+        np.testing.assert_allclose(whole_matrix(kernel, X, dtype)[:70], kernel(X[:70], X), atol=tolerance)
+
+
+def test_weights_of_features_are_checked():
+    for wrong in ([1.0, -1.0], [[1.0]], [np.nan]):
+        with pytest.raises(ValueError, match="weights must be finite numbers >= 0"):
+            Laplacian(1.0, wrong)
+    with pytest.raises(ValueError, match="weights for 2 features, X has 3"):
+        Gaussian(1.0, [1.0, 2.0])(np.ones((1, 3)), np.ones((1, 3)))

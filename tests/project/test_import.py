@@ -53,3 +53,20 @@ def test_second_process_hits_the_disk_cache(tmp_path):
     assert (hits, misses) == (0, 2)
     hits, misses = map(int, run(FIT, NUMBA_CACHE_DIR=cache).split())
     assert (hits, misses) == (2, 0)
+
+
+def test_without_callbacks_fits_work_and_setting_one_is_an_error():
+    """As with scikit-learn < 1.9, which has no `sklearn.callback`."""
+    code = (
+        "import sys, sklearn.svm, sklearn.metrics, sklearn.calibration, sklearn.model_selection\n"
+        "sys.modules['sklearn.callback'] = None\n"
+        "from adatron import SVC, AutoSVC, callbacks, datasets\n"
+        "X, y = datasets.load_sonar(return_X_y=True)\n"
+        "models = SVC().fit(X, y), AutoSVC().set_callbacks().fit(X, y)\n"
+        "assert all(model.score(X, y) > 0.8 for model in models)\n"
+        "try:\n"
+        "    SVC().set_callbacks(callbacks.Patience(X, y))\n"
+        "except ImportError as error:\n"
+        "    print(error)"
+    )
+    assert run(code).startswith("callbacks need scikit-learn >= 1.9, and this is ")

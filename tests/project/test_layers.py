@@ -82,6 +82,13 @@ def test_only_public_scikit_learn():
                 assert not any(name.startswith("_") for name in names), f"{path}: {names}"
 
 
+def test_one_module_imports_the_callbacks_of_scikit_learn():
+    """They came with 1.9, and fits work without them."""
+    importing = [path for path in MODULES if "import sklearn.callback" in (text := path.read_text())
+                 or "from sklearn.callback" in text]  # fmt: skip
+    assert [path.name for path in importing] == ["callback_bridge.py"]
+
+
 def test_solvers_have_no_clock_print_or_sklearn():
     for path in (SOURCE / "solvers").glob("*.py"):
         tree = ast.parse(path.read_text())

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.callback import ProgressBar
 from sklearn.datasets import load_iris, load_svmlight_file, load_wine, make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -205,6 +204,7 @@ def test_callbacks_see_every_width_and_can_stop(moons):
 
 def test_progress_bar(moons, capsys):
     pytest.importorskip("rich")
+    ProgressBar = pytest.importorskip("sklearn.callback", reason="scikit-learn >= 1.9").ProgressBar
     X, _, y, _ = moons
     model = AutoSVC()
     model.set_callbacks(ProgressBar())

@@ -87,7 +87,8 @@ def test_constant_target():
     np.testing.assert_allclose(model.predict([[3.0], [40.0]]), 7.0)
 
 
-def test_P16_time_limit():
+@pytest.mark.fault("P16")
+def test_time_limit():
     X, y = waves(700)
     watch = Stopwatch()
     with warnings.catch_warnings():

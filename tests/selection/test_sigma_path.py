@@ -60,7 +60,7 @@ def test_warm_starts_save_at_least_half_of_the_epochs(paths, name):
     assert cold["converged"].all()
     assert set(cold["start"]) == {"cold"}
     assert warm["epochs"].sum() <= 0.5 * cold["epochs"].sum()
-    assert cold["epochs"].sum() > 5_000  # the sweeps of the document, not a shortcut
+    assert cold["epochs"].sum() > 5_000  # the sweeps of the paper, not a shortcut
 
 
 @pytest.mark.parametrize("name", WIDTHS)
@@ -89,7 +89,7 @@ def test_vc_orders_by_the_ratio_of_radius_and_margin(paths):
     path, _ = paths["sonar"]
     np.testing.assert_allclose(path["criterion"], 1.0 / path["margin"] ** 2, rtol=1e-12)
     assert path.best_index == int(path["criterion"].argmin())
-    assert 0.3 < path.best_sigma < 0.6  # the documents' data: near 0.4
+    assert 0.3 < path.best_sigma < 0.6  # the papers' data: near 0.4
     assert path.criterion == "R²/γ²"
     assert path["bound"].tolist() == [margin_bound(1.0, margin, 208) for margin in path["margin"]]
     np.testing.assert_allclose(path["gamma"], 0.5 / path["sigma"] ** 2)

@@ -1,4 +1,4 @@
-"""What the documents claim of their algorithms, and what goes wrong in practice."""
+"""What the papers claim of their algorithms, and what goes wrong in practice."""
 
 import numpy as np
 import pytest
@@ -111,9 +111,10 @@ def test_multiplicative_updating_reaches_the_qp_solution():
     np.testing.assert_allclose(state.alpha[:, 0], solve_piqp(K, y, np.full(104, HARD), True), atol=5e-3)
 
 
+@pytest.mark.fault("P12")
 @needs_data
 @pytest.mark.parametrize(("rate", "first_fall"), [(0.07, 459), (0.1, 125), (0.2, 41)])
-def test_P12_divergence_is_seen_within_ten_epochs_and_a_working_rate_is_named(rate, first_fall):
+def test_divergence_is_seen_within_ten_epochs_and_a_working_rate_is_named(rate, first_fall):
     X, _, y, _ = load_sonar(split="aspect")
     kernel = Gaussian.of_width(1.0)
     problem = binary_problem(kernel, X, np.where(y == 1, 1.0, -1.0), HARD, True)
@@ -132,7 +133,8 @@ def test_P12_divergence_is_seen_within_ten_epochs_and_a_working_rate_is_named(ra
     assert SVC(HARD, kernel, solver="multiplicative", learning_rate=named).fit(X, y).converged_
 
 
-def test_P12_smooth_below_the_edge():
+@pytest.mark.fault("P12")
+def test_learning_rate_just_below_the_edge():
     X, y = separated_points(0, m=40)
     problem = binary_problem(Gaussian(0.3), X, y, HARD, True)
     values = objectives(MultiplicativeUpdating("auto"), problem, 500)
@@ -154,7 +156,8 @@ def test_soft_margin_of_every_solver_is_the_same(C):
     )
 
 
-def test_N1_exponents_of_any_size():
+@pytest.mark.fault("N1")
+def test_exponents_of_any_size():
     X, y = separated_points(0, m=40)
     with pytest.warns(ConvergenceWarning, match="duality gap of"):
         model = SVC(HARD, "linear", solver="multiplicative", max_iter=2_000).fit(1e4 * X, y)
@@ -163,7 +166,8 @@ def test_N1_exponents_of_any_size():
     assert all(np.isfinite(values).all() for values in model.history_.values())
 
 
-def test_N2_an_underflowed_multiplier_comes_back():
+@pytest.mark.fault("N2")
+def test_an_underflowed_multiplier_comes_back():
     X, y = noisy_points(0, m=40)
     problem = binary_problem(Gaussian(0.5), X, y, 1.0, True)
     solver = MultiplicativeUpdating(0.5)
@@ -179,8 +183,9 @@ def test_N2_an_underflowed_multiplier_comes_back():
     assert state.alpha[row, 0] > 1e-3
 
 
+@pytest.mark.fault("N3")
 @pytest.mark.parametrize("solver", [M3(), Munk()], ids=["M3", "MUNK"])
-def test_N3_zeros_are_revived(solver):
+def test_zeros_are_revived(solver):
     X, y = noisy_points(0, m=40)
     problem = binary_problem(Gaussian(0.5), X, y, 1.0, False)
     state = solver.init(problem, np.zeros((40, 1)))
@@ -198,8 +203,9 @@ def dual_objective(model, X, y):
     return alpha.sum() - 0.5 * (y * alpha) @ Gaussian(0.5)(X, X) @ (y * alpha)
 
 
+@pytest.mark.fault("N4")
 @pytest.mark.parametrize("solver", ["m3", "adatron"])
-def test_N4_a_point_without_curvature_goes_to_its_bound(solver):
+def test_a_point_without_curvature_goes_to_its_bound(solver):
     X, y = noisy_points(0, m=30)
     X[4] = 0.0  # k(x, ·) = 0 for the linear kernel
     model = SVC(2.0, "linear", fit_intercept=False, solver=solver, max_iter=20_000).fit(X, y)
@@ -215,12 +221,14 @@ def test_inseparable_hard_margin_is_an_error(solver):
         SVC(HARD, Gaussian(1.0), solver=solver, fit_intercept=False).fit(X, y)
 
 
-def test_K2_P23_a_signed_kernel_is_refused_by_munk_with_a_way_out():
+@pytest.mark.fault("K2", "P23")
+def test_a_signed_kernel_is_refused_by_munk_with_a_way_out():
     X, y = noisy_points(0, m=30)
     with pytest.raises(ValueError, match=r"solver='munk' needs K >= 0.*solver='m3'"):
         SVC(solver="munk", kernel="linear", fit_intercept=False).fit(X, y)
 
 
+@pytest.mark.fault("P13", "P23")
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -232,7 +240,7 @@ def test_K2_P23_a_signed_kernel_is_refused_by_munk_with_a_way_out():
         ({"rank": 0}, "rank must be None, an integer >= 1"),
     ],
 )
-def test_P13_P23_requests_that_cannot_be_served(parameters, message):
+def test_requests_that_cannot_be_served(parameters, message):
     X, y = noisy_points(0, m=20)
     with pytest.raises(ValueError, match=message):
         SVC(**parameters).fit(X, y)

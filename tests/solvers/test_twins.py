@@ -213,7 +213,7 @@ def test_columns_are_separate_runs(bias):
         np.testing.assert_allclose(state.alpha[:, b], states[b].alpha[:, 0], atol=1e-12)
 
 
-def test_recorded_margin_is_the_documents():
+def test_recorded_margin_is_that_of_the_papers():
     X, y = noisy_points(4, m=20)
     K, upper = KERNELS["gaussian"](X, X), np.full(20, 1.0)
     problem = classification(DenseGram(KERNELS["gaussian"](X, X)), y, upper, bias=True)

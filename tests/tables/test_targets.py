@@ -7,7 +7,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from adatron.tables import TableEncoder
-from adatron.tables.columns import Table
+from adatron.tables.reading import Table
 from adatron.tables.targets import Target
 
 
@@ -37,6 +37,15 @@ def test_no_leak_from_permuted_targets(n_levels):
         training.append(np.corrcoef(Z[:, -2], y)[0, 1])
     assert abs(np.mean(accuracies) - 0.5) < 0.02
     assert np.mean(training) < 0.05
+
+
+def test_levels_that_tell_nothing_do_not_hide_what_does():
+    """A leak would make the levels look like the answer, and the number would be ignored."""
+    table, _, rng = many_levels(4000, 1500, 0)
+    y = table["x"].to_numpy() + 0.5 * rng.normal(size=4000) > 0
+    alone = held_out_accuracy(RidgeClassifier(), table[["x"]], y)
+    assert alone > 0.8
+    assert held_out_accuracy(RidgeClassifier(), table, y) > alone - 0.03
 
 
 def test_levels_that_tell_the_class_are_used():

@@ -1,47 +1,39 @@
 """`AutoSVC`: a tuned kernel classifier without C and γ."""
 
-import warnings
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from adatron.auto.base import OUT_OF_TIME, AutoEstimator
-from adatron.auto.scoring import label_metric
-from adatron.auto.search import AutoSearch
-from adatron.auto.search_data import Scalings, divided_by, prepared_data, sample_of
-from adatron.estimators import expansion, inputs, training_set
-from adatron.estimators.base import coef_beside
+from adatron.auto.base import AutoEstimator, Task
+from adatron.auto.exact import Model
+from adatron.auto.rows import SearchRows
+from adatron.auto.scoring import Criterion, criterion_of, label_metric
+from adatron.auto.search import Search
 from adatron.estimators.classifier import ExpansionClassifier, Layout
 from adatron.estimators.folds import Folds
 from adatron.estimators.probabilities import CalibratedMixin, ClassProbabilities
-from adatron.exceptions import AdatronWarning
-from adatron.gram import fetched_if, is_dask
-from adatron.kernels import Gaussian
-from adatron.training import Status
+from adatron.estimators.training_set import TrainingSet, classification_set
 
-_MOSTLY_ZEROS = 0.1  # part of the entries of sparse rows that are not 0, at most
+_LEAST_OF_CLASS = 20  # rows of every class that a sample has, if there are so many
 
 
 class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
-    """A tuned Gaussian-kernel classifier: no C, no γ and no scaling to choose.
+    """A tuned kernel classifier for tables: no C, no γ and no scaling to choose.
 
-    Each feature is divided by its standard deviation; one with only two values, by half their distance. The
-    kernel's width and the number of training steps, which takes the place of C, are chosen together by
-    cross-validation. With 1,000 to 12,000 rows, the soft-margin SVM trained to its optimum is tried as well,
-    and taken if it predicts held-out rows clearly better. More than two classes are trained one-vs-rest.
-    Sparse rows with nine tenths zeros, such as text, are also tried unscaled, and the SVM from 100 rows on.
+    Three kernels (city-block Laplace, Euclidean Laplace, Gaussian), their widths and penalties are compared
+    by cross-validation, then once more with weights of features that the data have taught. The model is the
+    best least-squares machine, or the mean of up to four. More than two classes are trained one-vs-rest.
 
-    The same seed gives the same model, whatever the order of the rows (above 50,000: up to rounding; not if
-    `cv` is a splitter). Above 3,000 rows, the search begins on a sample; above 12,000, a low-rank
-    approximation replaces the kernel; above 50,000, the width is chosen on a sample of 50,000 and all rows
-    are trained once; above 100,000, X is read block by block and not copied if it is float32 or float64 in C
-    order, also as a `numpy.memmap`; above 500,000, a random sample of 500,000 is taken (not with Dask). What
-    does not fit into memory is kept in a temporary file.
+    Data frames may have categories, text, dates and missing values (see `TableEncoder`); missing values of
+    arrays are imputed as well. Each feature is centred and divided by its standard deviation (one with only
+    two values, by half their distance) and smoothly clipped at five. Sparse rows of more than 1,000 features,
+    such as text, are divided by their lengths instead, and the kernels are the linear one and the Gaussian.
+
+    The same seed gives the same model, whatever the order of the rows (up to 12,000; not if `cv` is a
+    splitter). The search uses at most 600 rows; the best machines are then trained on all. Above 12,000 rows
+    they rest on up to 2,000 landmarks, and X is read block by block: it may be a `numpy.memmap`, or a Dask
+    collection.
 
     Parameters
     ----------
@@ -55,28 +47,37 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     random_state : int, RandomState instance or None, default=None
         Draws the folds and samples; None is a fixed seed.
     n_jobs, verbose : int, and bool or int, default=None, False
-        `n_jobs` is accepted; the folds are trained together, on the threads that BLAS may use.
+        `n_jobs` is accepted; the search uses the threads that BLAS may use.
 
     Attributes
     ----------
-    gamma_, feature_scale_ : the kernel is ``exp(−γ|x − z|²)`` of features divided by `feature_scale_`
-    path_, best_score_ : `KernelPath` of what was tried; held-out accuracy of the model, or score by `scoring`
+    classes_ : ndarray of shape (n_classes,)
+    best_score_ : float
+        Accuracy on held-out rows of the model, or its score by `scoring`.
     best_threshold_ : float
         `predict` gives the second of two classes where the decision is above it; 0 unless `scoring` moves it.
-    classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_ : ndarray
-        As in `SVC`, one-vs-rest for more than two classes.
-    is_exact_ : bool
-        Whether the model is the (1-norm) soft-margin SVM with `C_`; otherwise its training stopped early.
-    C_, duality_gap_ : float
-        C of the exact SVM, otherwise of the 2-norm soft-margin SVM that is closest to the model; the
-        model's relative duality gap for that SVM, the largest over the classes.
-    n_iter_, status_, converged_ : epochs of the final training, and whether the search ended by itself
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each column in the mean squared gradient of the decisions; they add up to 1.
+    kernels_ : list of Kernel
+        Of the machines whose mean the model is, for scaled features.
+    gamma_, C_ : float
+        Of the best of them.
+    path_, cv_results_ : `KernelPath` and dict
+        Everything that was tried.
+    encoder_ : TableEncoder or None
+        What turned a table into numbers.
+    support_, n_support_ : ndarray
+        Places of the rows that the machines rest on, and how many there are of each class.
+    duality_gap_ : float
+        The largest relative duality gap of the machines.
+    n_iter_, status_, converged_ : candidates that were tried, and whether the search ended by itself
 
     References
     ----------
-    I. W. Tsang, J. T. Kwok, *Ensembles of Partially Trained SVMs with Multiplicative Updates*, IJCAI 2007
-    (stages of one training in the place of C); E. Polak, G. Ribière, *Note sur la convergence de méthodes de
-    directions conjuguées*, 1969 (the steps); J. C. Platt, *Probabilistic Outputs for SVMs*, 1999.
+    J. A. K. Suykens, J. Vandewalle, *Least Squares Support Vector Machine Classifiers*, Neural Processing
+    Letters 9, 1999; A. Radhakrishnan et al., *Mechanism for feature learning in neural networks and
+    backpropagation-free machine learning models*, Science 383, 2024 (weights of features); J. C. Platt,
+    *Probabilistic Outputs for SVMs*, 1999.
 
     Examples
     --------
@@ -87,7 +88,7 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     True
     """
 
-    _reads_blocks = _accepts_dask = True
+    _target_type, _criterion_name = "classes", "held-out soft error"
 
     def __init__(
         self, *, cv=5, scoring=None, class_weight=None, time_limit=None, random_state=None, n_jobs=None,
@@ -96,81 +97,53 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
         self.cv, self.scoring, self.class_weight, self.time_limit = cv, scoring, class_weight, time_limit
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 
-    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any, began: float) -> AutoSearch:
-        return AutoSearch(self, self._scalings(X, y, sample_weight, groups), began)
-
-    def _scalings(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Scalings:
-        """All rows, and samples of them if they are more than a few; for each scaling that is tried."""
-        regime, state = self._regime, self._random_state()
-        data = training_set.classification_set(self, X, y, sample_weight).with_moderate_weights()
-        data = replace(data, X=fetched_if(data.m <= regime.many, data.X))
+    def _training_set(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+        data = classification_set(self, X, y, sample_weight)
         Layout(len(data.classes), "ovr").check_size(data.m)
-        # an order that does not depend on the one the rows came in
-        order = np.lexsort((data.weights, training_set.row_sums(data.X), data.codes))
-        folds = Folds.of(self.cv, data, order, (X, y, groups), state)
-        folds.check_classes(data.codes[order], data.classes)
-        if data.m > regime.large:  # too many to be copied
-            folds = folds.some(np.argsort(order))
-        else:
-            data, order = data.some(order), np.arange(len(order))
-        if data.m > regime.most and not is_dask(X):  # a cluster has room for all
-            kept = np.sort(order[sample_of(data.codes[order], state, regime.most)])
-            order = np.searchsorted(kept, order[np.isin(order, kept)])
-            data, folds = data.some(kept), folds.some(kept)
-        prepare = partial(prepared_data, merge=self.scoring is None, regime=regime)  # scorers know no weights
-        scaled = [prepare(data, folds)]
-        is_text = sparse.issparse(data.X) and data.X.nnz < _MOSTLY_ZEROS * data.X.shape[0] * data.X.shape[1]
-        if is_text and np.ptp(scaled[0].scales) > 0.0:
-            # also as they are: divided by their deviations, the rarest words would count most
-            scaled.insert(0, prepare(data, folds, divide=False))
-        samples = []
-        if scaled[0].m > regime.few:
-            for size in regime.samples if data.m > regime.large else regime.samples[:1]:
-                places = order[sample_of(data.codes[order], state, size)]
-                samples.append((data.some(places, X=data.X[places]), folds.some(places)))
-        return [(own, [prepare(*sample, (own.scales, own.spread)) for sample in samples]) for own in scaled]
+        return data
 
-    def _attributes_of(self, search: AutoSearch) -> dict[str, Any]:
-        result = search.result or search.trained()
-        data, held, chosen, gamma = result.data, result.data.held, result.candidate, result.candidate.gamma
-        order = np.argsort(data.codes[result.places], kind="stable")
-        places = result.places[order]
-        vectors = data.X[places].astype(np.float64, copy=False)
-        status = Status.STOPPED if search.is_stopped else Status.CONVERGED
-        status = Status.TIME_LIMIT if search.shortfall else status
-        metric = label_metric(self.scoring, data.classes)
-        calibrated = ClassProbabilities.from_held_out(result.held_decisions, held.codes, held.weights)
-        return {
-            "classes_": data.classes, "shape_fit_": data.shape, "feature_scale_": data.scales,
-            "gamma_": gamma, "C_": result.C * data.weight_scale, "is_exact_": not np.isnan(chosen.C),
-            "path_": search.path(result), "best_score_": 1.0 - chosen.error,
-            "best_threshold_": metric.best_threshold(held.codes, result.held_decisions) if metric else 0.0,
-            "support_": data.rows[places].astype(np.int32), "support_vectors_": vectors,
-            "n_support_": np.bincount(data.codes[places], minlength=len(data.classes)).astype(np.int32),
-            "dual_coef_": coef_beside(vectors, np.ascontiguousarray(result.coefficients[order].T)),
-            "intercept_": result.intercept, "n_iter_": result.stage, "duality_gap_": result.duality_gap,
-            "status_": status, "converged_": status is Status.CONVERGED, "_probabilities": calibrated,
-            "_layout": Layout(len(data.classes), "ovr"), "_kernel": Gaussian(gamma), "_landmark_coef": None,
-            "_precision": np.float32 if data.shape[0] > self._regime.few else np.float64,
+    def _order_keys(self, data: TrainingSet) -> tuple[np.ndarray, ...]:
+        return (data.codes,)
+
+    def _check_folds(self, folds: Folds, data: TrainingSet, order: np.ndarray) -> None:
+        folds.check_classes(data.codes[order], data.classes)
+
+    def _targets(self, data: TrainingSet) -> np.ndarray:
+        return Layout(len(data.classes), "ovr").signs(data.codes)
+
+    def _criterion(self, data: TrainingSet) -> Callable[[SearchRows], Criterion]:
+        return lambda rows: criterion_of(self, rows, data.classes)
+
+    def _sample(self, data: TrainingSet, state: np.random.RandomState, size: int) -> np.ndarray:
+        """Places of some rows, a few at least of every class, in their order."""
+        codes, order = data.codes, state.permutation(data.m)
+        rank_in_class = np.empty(data.m, dtype=int)
+        for code in range(len(data.classes)):
+            own = order[codes[order] == code]
+            rank_in_class[own] = np.arange(len(own))
+        needed = rank_in_class < max(2, min(_LEAST_OF_CLASS, size // len(data.classes)))
+        others = order[~needed[order]][: max(0, size - int(needed.sum()))]
+        return np.sort(np.concatenate([np.flatnonzero(needed), others]))
+
+    def _attributes_of(self, task: Task, search: Search, model: Model) -> dict[str, Any]:
+        data, judged = task.data, model.judged
+        codes, weights = judged.codes[judged.held], judged.held_weights
+        layout, metric = Layout(len(data.classes), "ovr"), label_metric(self.scoring, data.classes)
+        threshold = metric.best_threshold(codes, model.decisions) if metric else 0.0
+        if self.scoring is None:
+            score = float(weights @ (layout.vote(model.decisions) == codes) / weights.sum())
+        else:
+            score = 1.0 - task.criterion_for(judged)(model.decisions)
+        return self._shared_attributes(task, search, model) | {
+            "classes_": data.classes, "best_score_": score, "best_threshold_": threshold,
+            "support_": data.rows.astype(np.int32),
+            "n_support_": np.bincount(data.codes, minlength=len(data.classes)).astype(np.int32),
+            "_probabilities": ClassProbabilities.from_held_out(model.decisions, codes, weights),
+            "_layout": layout,
         }  # fmt: skip
 
-    def _warn(self, search: AutoSearch) -> None:
-        tried = [candidate for level in search.levels for candidate in level.values()]
-        if failed := "; ".join(str(c) for c in tried if c.reason not in ("", OUT_OF_TIME)):
-            warnings.warn(f"some kernel widths could not be judged: {failed}", AdatronWarning, stacklevel=4)
-        if search.shortfall:
-            message = f"AutoSVC took the best model it could find within time_limit={self.time_limit:g} s: "
-            warnings.warn(f"{message}{search.shortfall}. Raise time_limit.", ConvergenceWarning, stacklevel=4)
-
-    def _decisions(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        X = divided_by(inputs.check_predict_X(self, X), self.feature_scale_, self._regime)
-        vectors, coef = divided_by(self.support_vectors_, self.feature_scale_), expansion.dense_coef(self).T
-        return expansion.Expansion(vectors, coef, self.intercept_, self._kernel, self._precision)(X)
-
     def _winners(self, decisions: np.ndarray) -> np.ndarray:
-        threshold = getattr(self, "best_threshold_", 0.0)  # models saved by version 0.1 have none
-        return self._layout.vote(decisions - threshold)
+        return self._layout.vote(decisions - self.best_threshold_)
 
     def _calibrated(self, decisions: np.ndarray) -> np.ndarray:
         return self._probabilities(decisions)  # where the threshold is moved, predictions may be improbable

@@ -1,170 +1,253 @@
-"""What `AutoSVC` and `AutoSVR` share: the search for a kernel width, and the fit around it."""
+"""What `AutoSVC` and `AutoSVR` share: a fit, and predictions by the sum of a few machines."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, replace
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from numbers import Integral
 from time import monotonic
 from typing import Any, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
-from adatron.estimators.base import FitTasks, KernelMachine, forget_fit, unfitted_on_error
+from adatron.auto.exact import Model, trained_exactly
+from adatron.auto.least_squares import FAMILIES, TEXT_FAMILIES
+from adatron.auto.low_rank import ManyRows, trained_on_landmarks
+from adatron.auto.rows import SearchRows, fold_list
+from adatron.auto.scaling import Scaler, scaler_for
+from adatron.auto.scoring import Criterion
+from adatron.auto.search import Candidate, Search
+from adatron.estimators.base import KernelMachine, forget_fit, unfitted_on_error
+from adatron.estimators.callback_bridge import FitTasks, with_callbacks
+from adatron.estimators.folds import Folds
+from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.parameters import as_random_state, check_integer, check_number, count_threads
-
-OUT_OF_TIME = "the search had ended"
-_FIRST_OCTAVES, _FARTHEST = (0, 2, -2, 4, -4), 12  # of γ
-_AFTER_CTRL_C = 0.1  # seconds that the final training may still take
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A kernel width with the best that goes with it, and what they are worth on held-out rows."""
-
-    octave: int
-    gamma: float
-    error: float = np.nan
-    criterion: float = np.nan  # what is minimised
-    stage: float = np.nan  # epochs, where training is stopped early
-    loss: int = 0  # its place among the losses that are tried
-    C: float = np.nan
-    epochs: int = 0  # that were trained
-    seconds: float = 0.0
-    reason: str = ""  # why the width could not be judged, if so
-
-    def __str__(self) -> str:
-        C = "" if np.isnan(self.C) else f", C={self.C:.3g}"
-        return f"gamma={self.gamma:.3g}{C}: {self.reason or f'held-out criterion {self.criterion:.4g}'}"
-
-    def record(self, *names: str) -> dict[str, Any]:
-        """A step of a `KernelPath`."""
-        return {"sigma": (2.0 * self.gamma) ** -0.5} | {name: getattr(self, name) for name in names}
+from adatron.estimators.training_set import TrainingSet, row_sums
+from adatron.exceptions import AdatronWarning
+from adatron.gram import fetched_if
+from adatron.paths.kernel_path import KernelPath
+from adatron.tables import TableEncoder, is_table, needs_encoding
+from adatron.training import Status
 
 
-class Search:
-    """Looks for widths, level by level; what was judged can be saved and need not be judged again."""
+@dataclass(frozen=True)
+class Task:
+    """What a fit is about: rows, how they are scaled, and the targets of the machines."""
 
-    part_for_search = 0.5  # of the time limit
+    data: TrainingSet  # in an order that does not depend on the one the rows came in
+    folds: Folds
+    scale: Scaler
+    Y: np.ndarray  # (m, k)
+    blocks: np.ndarray  # (d,): the column that each scaled feature came from
+    criterion_for: Callable[[SearchRows], Criterion]
+    state: np.random.RandomState
 
-    def __init__(self, model: Any, began: float) -> None:
-        self.model, self.time_limit, self.began = model, model.time_limit, began
-        self.levels: list[dict[int, Candidate]] = []  # by octave
-        self.is_stopped = False  # by a callback or Ctrl-C
-        self.after_width: Callable[[Candidate], bool] = lambda tried: False  # whether to stop
-        self._known: list[dict[int, Candidate]] = []  # of a search that was interrupted
-
-    def look_for_width(
-        self, spread: float, judge: Callable[[Candidate, float], Candidate],
-        octaves: Iterable[int] = _FIRST_OCTAVES, *, neighbours: bool = True,
-    ) -> Candidate:  # fmt: skip
-        """The best ``γ = 2^octave / spread``; `judge` is also given the best criterion so far."""
-        known = self._known[len(self.levels)] if len(self.levels) < len(self._known) else {}
-        level: dict[int, Candidate] = {}
-        self.levels.append(level)
-        while octaves := [octave for octave in octaves if abs(octave) <= _FARTHEST]:
-            for octave in octaves:
-                new = known.get(octave) or Candidate(octave, 2.0**octave / spread)
-                if octave not in known and self.is_over() and level:
-                    new = replace(new, reason=OUT_OF_TIME)
-                elif octave not in known:
-                    rivals = [other.criterion for other in level.values() if not other.reason]
-                    try:
-                        new = judge(new, min(rivals, default=np.inf))
-                    except (ValueError, ArithmeticError) as error:  # a scorer may not like what is predicted
-                        new = replace(new, reason=str(error))
-                level[octave] = new
-                self.width_ended(new)
-            best = self.best.octave
-            is_last = not neighbours or abs(best) == _FARTHEST
-            octaves = () if is_last else sorted({best - 1, best + 1} - set(level))
-        return self.best
-
-    def width_ended(self, tried: Candidate) -> None:
-        self.is_stopped = self.is_stopped or self.after_width(tried)
-
-    @property
-    def best(self) -> Candidate:
-        """The best width of the last level."""
-        tried = self.levels[-1].values()
-        judged = [candidate for candidate in tried if not candidate.reason]
-        if not judged:
-            raise ValueError(f"no kernel width could be judged: {'; '.join(map(str, tried))}")
-        return min(judged, key=lambda candidate: (candidate.criterion, abs(candidate.octave)))
-
-    def seconds_left(self, part: float | None = None) -> float | None:
-        """Seconds left of a part of the time limit, by default that for the search; None without a limit."""
-        if self.time_limit is None:
-            return None
-        seconds = (self.part_for_search if part is None else part) * self.time_limit
-        return max(0.0, seconds - (monotonic() - self.began))
-
-    def is_over(self, part: float | None = None) -> bool:
-        """Whether the search was stopped, or a part of the time limit has passed."""
-        return self.is_stopped or self.seconds_left(part) == 0.0
-
-    def saved(self) -> dict[str, Any]:
-        """The widths that were judged, for a checkpoint."""
-        judged = [{o: asdict(c) for o, c in level.items() if not c.reason} for level in self.levels]
-        return {"levels": judged}
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        self._known = [{o: Candidate(**values) for o, values in level.items()} for level in saved["levels"]]
+    def rows(self, X: Any) -> SearchRows:
+        """All rows, with `X` in scaled features."""
+        weights = self.data.weights
+        mean = weights @ self.Y / weights.sum()
+        return SearchRows(
+            X, self.Y - mean, mean, self.data.codes, weights, self.blocks, fold_list(self.folds)
+        )
 
 
 class AutoEstimator(KernelMachine):
-    """Base of the estimators, which have a ``_search``, ``_attributes_of`` it, and ``_warn`` of it."""
+    """Base of the estimators that choose for themselves.
 
-    kernel = "rbf"  # the only one; not a parameter
-    _scales_features = True
+    They have ``_training_set``, ``_targets``, ``_criterion`` and ``_attributes_of``.
+    """
+
+    kernel = "rbf"  # no parameter
+    _scales_features = _reads_blocks = _accepts_dask = True
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose the parameters by cross-validation, and train.
+        """Choose a machine by held-out rows, and train it.
 
         Parameters
         ----------
-        X, y : array-like or sparse matrix of shape (n_samples, n_features), and array-like
+        X : data frame, array-like or sparse matrix of shape (n_samples, n_features)
+            Data frames may have categories, text, dates and missing values; see `TableEncoder`.
+        y : array-like of shape (n_samples,)
         sample_weight, groups : array-like of shape (n_samples,), optional
             Rows of one group are never on both sides of a split; if `cv` is a number, the folds are those of
             scikit-learn's `StratifiedGroupKFold`, or `GroupKFold` for a regression.
 
         Returns
         -------
-        estimator
+        Self
         """
         with unfitted_on_error(self):
             began = monotonic()
-            if self.time_limit is not None:
-                check_number("time_limit", self.time_limit, allowed="None or a finite number > 0")
-            if isinstance(self.cv, Integral | np.bool_):
-                check_integer("cv", self.cv, at_least=2, allowed="an integer >= 2, a splitter or splits")
-            count_threads(self.n_jobs)
+            self._check_parameters()
             with unfitted_on_error(self, BaseException):  # Ctrl-C before the search: nothing to keep yet
-                search = self._search(X, y, sample_weight, groups, began)
+                forget_fit(self)
+                task = self._task(X, y, sample_weight, groups)
+                search, finish = self._search(task, began)
                 tasks = FitTasks(self, X, y, sample_weight, None)
 
-            def after_width(tried: Candidate) -> bool:
+            def after_round(best: Candidate) -> bool:
                 if self.verbose:
-                    print(f"[adatron] {tried}")
-                return tasks.round_ended(lambda: self._attributes_of(search))
+                    print(f"[adatron] {best}")
+                return tasks.round_ended(lambda: self._attributes_of(task, search, _of_sample(task, search)))
 
-            search.after_width = after_width
+            search.after_round = after_round
             try:
                 tasks.prepared(search)
                 search.run()
-                attributes = self._attributes_of(search)
+                model = finish()
             except KeyboardInterrupt:
                 tasks.interrupted()
-                search.is_stopped, search.time_limit = True, monotonic() - began + _AFTER_CTRL_C
-                if all(candidate.reason for level in search.levels for candidate in level.values()):
-                    forget_fit(self)  # no width was judged
+                search.is_stopped = True
+                if any(not one.reason for one in search.tried.values()):
+                    model = _of_sample(task, search)
+                    self.__dict__.update(self._attributes_of(task, search, model))
                 else:
-                    self.__dict__.update(self._attributes_of(search))
+                    forget_fit(self)
                 raise
+            attributes = self._attributes_of(task, search, model)
             self.__dict__.update(attributes)
             tasks.ended(lambda: attributes)
         self._warn(search)
         return self
 
-    def _random_state(self) -> np.random.RandomState:
-        return as_random_state(0 if self.random_state is None else self.random_state)
+    def _check_parameters(self) -> None:
+        if self.time_limit is not None:
+            check_number("time_limit", self.time_limit, allowed="None or a finite number > 0")
+        if isinstance(self.cv, Integral | np.bool_):
+            check_integer("cv", self.cv, at_least=2, allowed="an integer >= 2, a splitter or splits")
+        count_threads(self.n_jobs)
+
+    def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
+        """Check and encode everything that `fit` is given."""
+        given, encoder = (X, y, groups), None
+        if (is_table(X) and needs_encoding(X)) or _has_holes(X):
+            encoder = TableEncoder(target_type=self._target_type, random_state=0)
+            X = encoder.fit_transform(X, y)
+            names = getattr(encoder, "feature_names_in_", None)
+        data = self._training_set(X, y, sample_weight).with_moderate_weights()
+        self.encoder_ = encoder
+        if encoder is not None:
+            self.n_features_in_ = encoder.n_features_in_
+            if names is not None:
+                self.feature_names_in_ = names
+        data = replace(data, X=fetched_if(data.m <= self._regime.exact_rows, data.X))
+        state = as_random_state(0 if self.random_state is None else self.random_state)
+        # an order that does not depend on the one the rows came in
+        order = np.lexsort((data.weights, row_sums(data.X), *self._order_keys(data)))
+        folds = Folds.of(self.cv, data, order, given, state)
+        self._check_folds(folds, data, order)
+        if data.m <= self._regime.exact_rows:
+            data = data.some(order)
+        else:  # too many to be copied
+            folds = folds.some(np.argsort(order))
+        if encoder is None:
+            scale = scaler_for(data.X, data.weights)
+            blocks = np.arange(data.X.shape[1]) if scale.kept is None else scale.kept
+        else:
+            scale, blocks = Scaler(is_text=encoder.is_sparse_), encoder.output_columns_
+        return Task(data, folds, scale, self._targets(data), blocks, self._criterion(data), state)
+
+    def _search(self, task: Task, began: float) -> tuple[Search, Callable[[], Model]]:
+        """The search on some rows, and what trains all of them when it has ended."""
+        data, regime = task.data, self._regime
+        families = TEXT_FAMILIES if task.scale.is_text else FAMILIES
+        limit = {"began": began, "time_limit": self.time_limit}
+        if data.m <= regime.exact_rows:
+            rows = task.rows(task.scale(data.X))
+            places = self._sample(data, task.state, regime.search_rows)
+            sample = rows.some(places, task.folds)
+            search = Search(sample, task.criterion_for(sample), families, **limit)
+            return search, lambda: trained_exactly(search, rows, task.criterion_for)
+        places = self._sample(data, task.state, regime.search_rows)
+        without_X = task.rows(np.empty((data.m, 0)))
+        sample = replace(without_X.some(places, task.folds), X=task.scale(data.X[places]))
+        held = task.folds.held
+        fold_of = np.where(held.any(axis=1), held.argmax(axis=1), held.shape[1])
+        many = ManyRows(data.X, task.scale, without_X, fold_of)
+        search = Search(sample, task.criterion_for(sample), families, **limit)
+        return search, lambda: trained_on_landmarks(search, many, task.criterion_for, task.state)
+
+    def _shared_attributes(self, task: Task, search: Search, model: Model) -> dict[str, Any]:
+        data = task.data
+        status = Status.STOPPED if search.is_stopped else Status.CONVERGED
+        is_late = any(one.reason == "the search had ended" for one in search.tried.values())
+        status = Status.TIME_LIMIT if is_late and not search.is_stopped else status
+        best, tried = model.members[0], list(search.tried.values())
+        records = [one.record() for one in tried]
+        best_index = next(k for k, one in enumerate(tried) if one.key == best.key)
+        path = KernelPath(records, criterion=self._criterion_name, best_index=best_index)
+        return {
+            "shape_fit_": (data.shape[0], self.n_features_in_), "encoder_": self.encoder_,
+            "gamma_": best.gamma, "C_": data.weight_scale / best.penalty, "path_": path,
+            "kernels_": [machine.kernel for machine in model.machines],
+            "feature_importances_": _importances(task, model, self.n_features_in_),
+            "n_iter_": len(tried), "duality_gap_": model.duality_gap, "cv_results_": _cv_results(tried),
+            "status_": status, "converged_": status is Status.CONVERGED,
+            "_machines": model.machines, "_scale": task.scale,
+        }  # fmt: skip
+
+    def _warn(self, search: Search) -> None:
+        name = type(self).__name__
+        failed = [str(one) for one in search.tried.values() if one.reason not in ("", "the search had ended")]
+        if failed:
+            message = f"some machines could not be judged: {'; '.join(failed)}"
+            warnings.warn(message, AdatronWarning, stacklevel=4)
+        if self.status_ is Status.TIME_LIMIT:
+            message = f"{name} took the best model it could find within time_limit={self.time_limit:g} s"
+            warnings.warn(
+                f"{message}: some machines were not tried. Raise time_limit.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _decisions(self, X: Any) -> np.ndarray:
+        """The sum of the machines, shape (n, k)."""
+        check_is_fitted(self)
+        X = check_predict_X(self, X) if self.encoder_ is None else self.encoder_.transform(X)
+        scaled = self._scale(X)
+        return np.sum([machine(scaled) for machine in self._machines], axis=0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+
+def _of_sample(task: Task, search: Search) -> Model:
+    """The best model of the rows of the search, which takes no time."""
+    return trained_exactly(search, search.rows, task.criterion_for, n_each=0)
+
+
+def _has_holes(X: Any) -> bool:
+    """Whether an array of numbers has missing values."""
+    return isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2 and bool(np.isnan(X).any())
+
+
+def _importances(task: Task, model: Model, n_columns: int) -> np.ndarray:
+    """Shares of the columns in the mean squared gradient; equal ones where it is not known."""
+    found = np.zeros(n_columns)
+    if model.relevance is not None:
+        np.maximum.at(found, task.blocks, model.relevance)
+    total = found.sum()
+    return found / total if total > 0.0 else np.full(n_columns, 1.0 / n_columns)
+
+
+def _cv_results(tried: list[Candidate]) -> dict[str, Any]:
+    """As in scikit-learn's searches."""
+    scores = np.array([-one.criterion if np.isfinite(one.criterion) else np.nan for one in tried])
+    order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
+    ranks = np.empty(len(tried), dtype=np.int32)
+    ranks[order] = np.arange(1, len(tried) + 1)
+    params = [{"kernel": c.kernel, "gamma": c.gamma, "C": 1.0 / c.penalty, "power": c.power} for c in tried]
+    columns = {f"param_{name}": np.array([p[name] for p in params]) for name in params[0]}
+    seconds = np.array([one.seconds for one in tried])
+    return {
+        "params": params,
+        "mean_test_score": scores,
+        "rank_test_score": ranks,
+        "mean_fit_time": seconds,
+    } | columns

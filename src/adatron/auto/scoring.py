@@ -11,38 +11,59 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
 
-from adatron.auto.search_data import SearchData
+from adatron.auto.rows import SearchRows
 from adatron.estimators.probabilities import ClassProbabilities, HeldOutModel
 
 _TINY = np.finfo(float).eps
-Score = Callable[[np.ndarray, np.ndarray, float], np.ndarray]  # as `SearchData.errors`
+_SOFTNESS = 0.35  # width of the soft step, in mean sizes of the margins
+_HARDER_FROM = 1_000.0  # held-out weight above which the step shrinks, so that no more rows are within it
+Criterion = Callable[[np.ndarray], float]  # of decisions for held-out rows; less is better
 
 
-def criterion_of(model: Any, data: SearchData) -> Score:
-    """A criterion to minimise: the error on held-out rows, or ``1 − score`` by the model's `scoring`."""
+def soft_error(decisions: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
+    """The share of misclassified weight, with a soft step.
+
+    A row of margin z counts as ``1/(1 + e^{z/τ})``, with τ in proportion to the mean size of the margins. It
+    does not jump when single rows change sides, so machines can be told apart on few rows; with many, τ
+    shrinks. With more than two classes z is the decision for the row's class minus the best other.
+    """
+    z = margins(decisions, codes)
+    total = float(weights.sum())
+    width = _SOFTNESS * min(1.0, _HARDER_FROM / total) * float(weights @ np.abs(z)) / total
+    return float(weights @ expit(-z / width)) / total if width > 0.0 else 0.5
+
+
+def margins(decisions: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """How clearly the decision of each row is for its class; negative where it is not."""
+    if decisions.shape[1] == 1:
+        return np.where(codes == 1, decisions[:, 0], -decisions[:, 0])
+    rows, others = np.arange(len(codes)), decisions.copy()
+    others[rows, codes] = -np.inf
+    return decisions[rows, codes] - others.max(axis=1)
+
+
+def criterion_of(model: Any, rows: SearchRows, classes: np.ndarray) -> Criterion:
+    """A criterion to minimise: the soft error on held-out rows, or ``1 − score`` by the model's `scoring`."""
+    codes, weights, folds = rows.codes[rows.held], rows.held_weights, rows.held_folds
     if model.scoring is None:
-        return data.errors
-    metric, k, held = label_metric(model.scoring, data.classes), data.n_problems, data.held
+        return lambda decisions: soft_error(decisions, codes, weights)
+    metric = label_metric(model.scoring, classes)
     scorer: Any = check_scoring(model, model.scoring) if metric is None else None
-    columns = held.folds[:, None] * k + np.arange(k)
 
-    def criterion(before: np.ndarray, after: np.ndarray, share: float) -> np.ndarray:
-        values = []
-        for loss in range(len(data.caps)):
-            places = held.rows[:, None], loss * data.folds.n_folds * k + columns
-            decisions = (1.0 - share) * before[places] + share * after[places]
-            if metric is not None:
-                values.append(1.0 - metric.of_folds(held.codes, decisions, held.folds))
-            else:
-                known, y = HeldOutModel(decisions, data.classes), data.classes[held.codes]
-                parts = [np.flatnonzero(held.folds == fold) for fold in np.unique(held.folds)]
-                values.append(1.0 - float(np.mean([scorer(known, rows[:, None], y[rows]) for rows in parts])))
-        if not np.isfinite(values).all():
+    def criterion(decisions: np.ndarray) -> float:
+        if metric is not None:
+            value = 1.0 - metric.of_folds(codes, decisions, folds)
+        else:
+            known, y = HeldOutModel(decisions, classes), classes[codes]
+            parts = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
+            value = 1.0 - float(np.mean([scorer(known, part[:, None], y[part]) for part in parts]))
+        if not np.isfinite(value):
             raise ValueError("the score is not a finite number")
-        return np.array([values, values]).T
+        return value
 
     return criterion
 

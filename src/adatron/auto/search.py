@@ -1,205 +1,235 @@
-"""How `AutoSVC` searches: on all rows when they are few, else first on some of them, then on all.
+"""The search: kernels × widths × penalties × weights of features, by held-out rows.
 
-Few rows: every fold and every width with the whole kernel matrix. More rows: the width is looked for on a
-sample; as it comes out too wide there, the search goes on from it with all rows. Many rows: the same with a
-low-rank kernel, which suits wider kernels. Very many rows: the low-rank kernel on a larger sample tells the
-width, and all rows are trained once with it; the factor is whitened, so that few epochs suffice.
+1. On some hundred rows, each kernel's width and penalty are looked for from the mean distance outwards; a
+   width that is worse than its neighbour ends that direction.
+2. The best city-block machine tells how much each feature matters (`geometry`), and each kernel is tried
+   again with weights that follow from it.
+3. The best of each kind, with weights and without, are trained on all rows (`exact`, `low_rank`), fold by
+   fold. Weights are learned anew in every fold there, so no row judges weights that its own target has
+   shaped. What held-out rows prefer, one machine or the mean of a few, is the model.
 """
 
-from collections.abc import Callable
-from functools import lru_cache, partial
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
 from time import monotonic, perf_counter
 from typing import Any
 
 import numpy as np
 
-from adatron.auto.base import Candidate, Search
-from adatron.auto.candidates import ExactSearch, SearchResult, best_stage, less_by, trained_until
-from adatron.auto.scoring import criterion_of
-from adatron.auto.search_data import Scalings, SearchData
-from adatron.gram import GaussianFamily, fetched_if, nystroem_single
-from adatron.kernels import Gaussian
-from adatron.numerics.memory import available_memory
-from adatron.numerics.threads import one_blas_thread
-from adatron.paths.kernel_path import KernelPath
-from adatron.solvers import nearest_penalty
+from adatron.auto.geometry import POWERS, feature_weights, relevances
+from adatron.auto.least_squares import FoldKernels, coefficients, distances, kernel_values
+from adatron.auto.rows import SearchRows
+from adatron.auto.scoring import Criterion
+from adatron.kernels import KERNELS, Kernel, Laplacian
+from adatron.numerics.threads import in_parallel, one_blas_thread, usable_threads
 
-_CLEARLY = 0.03  # part of the other's criterion by which the exact SVM must be lower to be taken
-_CLEARLY_FOR_TEXT = 0.003  # its best kernels are so wide that they are linear: epochs are a coarse choice
-_COLUMNS = 32  # that are trained side by side on all rows, if two folds fit into them
-_BUILDS = 3.0  # kernel matrices or factors of all rows that a search takes at least: two widths, the model
-_GAIN = 1e-3  # by which the error of very many rows must fall for training to go on
-_FOR_TRAINING = 0.95  # part of the time limit
-_EXACT = "some exact SVMs were not tried"
+OUT_OF_TIME = "the search had ended"
+_STEP, _FARTHEST = 3.0, 4  # factor between two widths, and steps from the mean distance at most
+PENALTIES = 0.3 * 4.0 ** np.arange(-6, 5)  # λ
+_FIRST_PENALTY = 6  # its place for the first width: 0.3
+_NAMES = {kind: name for name, kind in KERNELS.items()}
 
 
-class AutoSearch(Search):
-    """One search, from coarse to fine; `result` is the best model so far."""
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A machine, and what it is worth on held-out rows."""
 
-    part_for_search = 0.6
+    kernel: str
+    octave: int  # of the width, from the mean distance
+    power: float = 0.0  # of the weights of features; 0: all are 1
+    gamma: float = np.nan
+    place: int = _FIRST_PENALTY  # of the penalty
+    criterion: float = np.inf
+    seconds: float = 0.0
+    n_rows: int = 0
+    reason: str = ""  # why it could not be judged, if so
 
-    def __init__(self, model: Any, scalings: Scalings, began: float) -> None:
-        super().__init__(model, began)
-        self.random_state, self.regime = model._random_state(), model._regime
-        self.scalings, (self.all, self.samples) = scalings, scalings[0]
-        self.result: SearchResult | None = None
-        self.exact: ExactSearch | None = None
-        self.shortfall = ""  # the first thing that the time limit did not allow
-        self._is_text = len(scalings) > 1  # as far as the rows show it: they are also tried unscaled
-        self._seconds_per_value = 0.0  # of the kernel; measured on the first rows
+    @property
+    def family(self) -> Any:
+        return KERNELS[self.kernel]
+
+    @property
+    def penalty(self) -> float:
+        return float(PENALTIES[self.place])
+
+    @property
+    def key(self) -> tuple[str, int, float]:
+        return self.kernel, self.octave, self.power
+
+    def __str__(self) -> str:
+        weights = f", weights of features to the power {self.power:g}" if self.power else ""
+        found = self.reason or f"held-out criterion {self.criterion:.4g}"
+        return f"{self.kernel} kernel, gamma={self.gamma:.3g}, C={1.0 / self.penalty:.3g}{weights}: {found}"
+
+    def record(self) -> dict[str, Any]:
+        """A step of a `KernelPath`."""
+        values = {"sigma": (2.0 * self.gamma) ** -0.5 if self.kernel == "rbf" else 1.0 / self.gamma}
+        values |= {name: getattr(self, name) for name in ("kernel", "gamma", "power", "criterion", "n_rows")}
+        return values | {"C": 1.0 / self.penalty, "seconds": self.seconds, "reason": self.reason}
+
+
+class Search:
+    """Judges candidates in rounds; what was judged can be saved and need not be judged again."""
+
+    def __init__(
+        self, rows: SearchRows, criterion: Criterion, families: tuple[type[Kernel], ...], *,
+        began: float, time_limit: float | None,
+    ) -> None:  # fmt: skip
+        self.rows, self.criterion, self.families = rows, criterion, families
+        self.began, self.time_limit = began, time_limit
+        self.tried: dict[tuple[str, int, float], Candidate] = {}
+        self.relevance: np.ndarray | None = None
+        self.is_stopped = False  # by a callback or Ctrl-C
+        self.after_round: Callable[[Candidate], bool] = lambda best: False  # whether to stop
+        self._distances: dict[tuple[Any, float], tuple[np.ndarray, float]] = {}
+        self._known: dict[tuple[str, int, float], Candidate] = {}  # of a search that was interrupted
 
     def run(self) -> None:
-        """The whole search."""
-        self.result = early = self._stopped_early()
-        is_dense_of_all = early.gram_of is not None and early.data.rows is self.all.rows
-        enough = self.regime.exact_from_for_text if self._is_text else self.regime.exact_from
-        if is_dense_of_all and self.all.m > enough and not self.is_over():
-            self.result = self._exact(early) or early
+        """Widths and penalties, then weights of features."""
+        fronts = [Candidate(_NAMES[family], 0) for family in self.families]
+        while fronts:
+            self._judge(fronts)
+            fronts = [new for family in self.families for new in self._neighbours(_NAMES[family])]
+        if Laplacian in self.families and not self.is_over():
+            teacher = self.best_of("laplacian")
+            if not teacher.reason and self.rows.X.shape[1] > 1:
+                self.relevance = learned_relevances(self.rows, teacher)[0]
+                best = [self.best_of(_NAMES[family]) for family in self.families]
+                self._judge([replace(own, power=power) for own in best for power in POWERS if not own.reason])
+        self._distances = {}
 
-    def _stopped_early(self) -> SearchResult:
-        """The best model by early stopping; on more than a few rows, from the width of a sample on."""
-        first = self._first_level()
-        if not self.samples:
-            return first
-        result = None if self.is_over() else self._on_all_rows(first.candidate.octave)
-        if result is None:  # that matters more than anything else left out
-            if self.time_limit is not None and not self.is_stopped:
-                text = "there was no time to train on all rows; the model was trained on {:,} of them"
-                self.shortfall = text.format(first.data.m)
-            return first
-        # a model of low rank, or whose training was cut short, may be worse than that of the sample
-        may_be_worse = bool(self.shortfall) or result.gram_of is None
-        error, n = first.candidate.error, len(first.held_decisions)
-        plausible = error + 2.0 * float(np.sqrt(abs(error * (1.0 - error)) / n))  # though more than measured
-        return first if may_be_worse and result.candidate.error > plausible else result
+    def _judge(self, fronts: list[Candidate]) -> None:
+        """Judge candidates side by side; the first round is judged whatever the time."""
+        new = [one for one in fronts if one.key not in self._known]
+        if self.tried and self.is_over():
+            results = [replace(one, reason=OUT_OF_TIME) for one in new]
+        else:
+            for one in new:
+                self._distances_of(one.family, one.power)
+            results = in_threads(self._judged, new)
+        found = {one.key: one for one in results}
+        for one in fronts:
+            self.tried[one.key] = self._known.get(one.key) or found[one.key]
+        judged = [c for c in self.tried.values() if not c.reason]
+        if not judged:
+            reasons = "; ".join(map(str, self.tried.values()))
+            raise ValueError(f"no machine could be judged: {reasons}")
+        self.is_stopped = self.is_stopped or self.after_round(min(judged, key=lambda c: c.criterion))
 
-    def _first_level(self) -> SearchResult:
-        """The widths on the first rows, for every scaling of the features; the best one stays."""
-        best: SearchResult | None = None
-        for data, samples in self.scalings:
-            if best is not None and self.is_over():
-                break
-            first = samples[0] if samples else data
-            with one_blas_thread():  # several would mostly wait for one another
-                began, family = monotonic(), GaussianFamily(first.scaled)
-                self._seconds_per_value = (monotonic() - began) / first.m**2  # it depends on the features
-                result = self._level(first, family.gram)
-            # by the error itself: how soft its step is depends on the margins, and these on the scaling
-            if best is None or result.candidate.error < best.candidate.error:
-                best, self.all, self.samples = result, data, samples
-            self.result = best
-        assert best is not None
-        return best
+    def _neighbours(self, kernel: str) -> list[Candidate]:
+        """Widths beside the best one that were not tried yet."""
+        own = {c.octave: c for c in self.tried.values() if c.kernel == kernel}
+        best = self.best_of(kernel)
+        octaves = [] if best.reason or self.is_over() else [best.octave - 1, best.octave + 1]
+        beside = [octave for octave in octaves if octave not in own and abs(octave) <= _FARTHEST]
+        # a wider kernel is flatter, so that the same penalty weighs more
+        return [Candidate(kernel, octave, place=best.place - (octave - best.octave)) for octave in beside]
 
-    def _on_all_rows(self, octave: int) -> SearchResult | None:
-        """The search with all rows, from the width of a sample on; None if there is no time for it."""
-        data, m, draw = self.all, self.all.m, self.random_state.permutation
-        few_enough = m <= self.regime.many and 8 * m * m <= 0.5 * available_memory()
-        if len(self.samples) == 1 and few_enough:
-            left = self.seconds_left()
-            if left is not None and m * m * self._seconds_per_value >= left:  # distances are evaluated once
-                return None
-            folds = max(2, min(data.folds.n_folds, _COLUMNS // (data.n_problems * len(data.caps))))
-            gram_of = GaussianFamily(fetched_if(True, data.scaled)).gram
-            return self._level(data.with_folds(folds), gram_of, (octave, octave + 1))
-        rank, octaves = self._affordable_rank(), (octave, octave - 1)
-        if rank is None:
-            return None
-        if len(self.samples) == 1:
-            return self._level(data.with_folds(2), _low_rank(data, np.sort(draw(m)[:rank])), octaves)
-        sample = self.samples[1]
-        drawn = draw(sample.m)
-        parts = np.sort(drawn[:rank]), np.sort(drawn[: self.regime.rows_to_whiten * rank])
-        candidate = self._search(sample.with_folds(2, gain=_GAIN), _low_rank(sample, *parts), octaves)
-        if self.is_over():
-            return self.trained()
-        # the same rows among all; those that were merged with others are not there
-        places = [np.flatnonzero(np.isin(data.rows, sample.rows[part])) for part in parts]
-        once = data.with_folds(1, caps=(sample.caps[candidate.loss],), gain=_GAIN)
-        gram_of = lru_cache(1)(_low_rank(data, *places))
-        return self._level(once, gram_of, (candidate.octave,), neighbours=False)
+    def best_of(self, kernel: str, *, weighted: bool = False) -> Candidate:
+        """The best candidate with a kernel, with weights of features or without."""
+        own = [c for c in self.tried.values() if c.kernel == kernel and (c.power > 0.0) == weighted]
+        return min(own, key=lambda c: (bool(c.reason), c.criterion, abs(c.octave)))
 
-    def _affordable_rank(self) -> int | None:
-        """The rank of a kernel of all rows that there is time to build; None if there is none."""
-        m, (least, of_large, most), left = self.all.m, self.regime.ranks, self.seconds_left()
-        rank = most if 4 * m * most <= self.regime.large_factor else of_large
-        if left is None:
-            return rank
-        A = np.ones((512, 512), dtype=np.float32)
-        A @ A
+    @property
+    def best(self) -> Candidate:
+        """The best candidate without weights of features."""
+        judged = [c for c in self.tried.values() if not c.reason and not c.power]
+        return min(judged, key=lambda c: (c.criterion, abs(c.octave)))
+
+    def finalists(self, n_each: int) -> list[Candidate]:
+        """The best candidates of different kernels: some without weights of features, as many with."""
+        chosen: list[Candidate] = []
+        for weighted in (False, True):
+            kernels = {c.kernel: None for c in self.tried.values() if (c.power > 0.0) == weighted}
+            best = sorted((self.best_of(k, weighted=weighted) for k in kernels), key=lambda c: c.criterion)
+            chosen += [c for c in best if not c.reason][:n_each]
+        return chosen
+
+    def _distances_of(self, family: Any, power: float) -> tuple[np.ndarray, float]:
+        """Distances of all rows, and their mean; for the linear kernel the mean of its diagonal."""
+        if (family, power) not in self._distances:
+            X, share = self.rows.X, self.rows.weights / self.rows.weights.sum()
+            if power:
+                assert self.relevance is not None
+                X = X * feature_weights(self.relevance, power)
+            D = distances(family, X, X)
+            mean = float(share @ (D @ share)) if _NAMES[family] != "linear" else -float(share @ D.diagonal())
+            self._distances[family, power] = D, mean if mean > 0.0 else 1.0
+        return self._distances[family, power]
+
+    def _judged(self, new: Candidate) -> Candidate:
+        """The candidate with the best penalty for its width, looked for from its own on."""
         began = perf_counter()
-        A @ A
-        # the greatest r with _BUILDS · m · r · (a + b r) = left, a and b the seconds of a value and a product
-        a, b = self._seconds_per_value, max(perf_counter() - began, 1e-9) / len(A) ** 3
-        affordable = int((np.sqrt(a * a + 4.0 * b * left / (_BUILDS * m)) - a) / (2.0 * b))
-        if affordable < rank:
-            self.shortfall = self.shortfall or f"there was no time for a kernel of rank {rank}"
-        return min(rank, affordable) if affordable >= least else None
+        D, mean = self._distances_of(new.family, new.power)
+        gamma = _STEP**-new.octave / mean
+        kernels, found = FoldKernels(self.rows, new.family, gamma, D), {}
 
-    def _exact(self, early: SearchResult) -> SearchResult | None:
-        """The exact SVM, if held-out rows clearly prefer it."""
-        self.exact, rival = ExactSearch(self, early), early.candidate
-        best = self.exact.run(rival.octave, rival.criterion)
-        if self.exact.is_over and not self.is_stopped:
-            self.shortfall = self.shortfall or _EXACT
-        limit = less_by(_CLEARLY_FOR_TEXT if self._is_text else _CLEARLY, rival.criterion)
-        left = self.seconds_left(_FOR_TRAINING)
-        if best is None or best.criterion >= limit or self.is_over(_FOR_TRAINING):
-            return None
-        trained = self.exact.trained(best, left)
-        if trained is None and self.time_limit is not None:
-            self.shortfall = self.shortfall or _EXACT
-        return trained
+        def criterion_at(place: int) -> float:
+            if place not in found:
+                try:
+                    found[place] = self.criterion(kernels.solved(float(PENALTIES[place]))[0] + self.rows.mean)
+                except np.linalg.LinAlgError:
+                    found[place] = np.inf
+            return found[place]
 
-    def _level(self, *search: Any, **options: Any) -> SearchResult:
-        """Look for a width as `_search` does, and train with it."""
-        self._search(*search, **options)
-        self.result = self.trained()
-        return self.result
+        try:
+            place = _nearest_minimum(criterion_at, new.place, len(PENALTIES))
+        except (ValueError, ArithmeticError) as error:  # a scorer may not like what is predicted
+            return replace(new, gamma=gamma, reason=str(error))
+        seconds, n = perf_counter() - began, self.rows.n
+        return replace(new, gamma=gamma, place=place, criterion=found[place], seconds=seconds, n_rows=n)
 
-    def _search(self, data: SearchData, gram_of: Any, *octaves: Any, **options: Any) -> Candidate:
-        """The best width and stage of some rows, given the kernel matrix for a γ."""
-        self._under_way = data, gram_of
-        judge = partial(best_stage, data, gram_of, criterion_of(self.model, data), self.is_over)
-        return self.look_for_width(data.spread, judge, *octaves, **options)
+    def seconds_left(self) -> float:
+        return np.inf if self.time_limit is None else self.time_limit - (monotonic() - self.began)
 
-    def trained(self) -> SearchResult:
-        """The best candidate of the level under way: all rows and every fold once more, to its stage."""
-        candidate, (data, gram_of) = self.best, self._under_way
-        gram, signs, k = gram_of(candidate.gamma), data.signs, data.n_problems
-        weights = np.column_stack([data.weights, data.folds.training])
-        cap, is_over = data.caps[candidate.loss], partial(self.is_over, _FOR_TRAINING)
-        alpha, f, bias = trained_until(gram, signs, weights, cap, candidate.stage, is_over)
-        decisions = (f + bias)[:, k:].reshape(len(f), -1, k)
-        coefficients, places = signs * alpha[:, :k], np.arange(len(f))
-        if not gram.has_entries:
-            coefficients, places = gram.projection @ gram.weights_of(coefficients), gram.landmarks
-        per_class = (alpha[:, :k].T, f[:, :k].T, bias[:k], signs.T)
-        nearest = [nearest_penalty(*columns, data.weights) for columns in zip(*per_class, strict=True)]
-        C, duality_gap = max(nearest, key=lambda of_class: of_class[1])
-        return SearchResult(
-            candidate, data, places, coefficients, bias[:k], decisions[data.held.rows, data.held.folds],
-            C, duality_gap, candidate.stage, gram_of if gram.has_entries else None,
-        )  # fmt: skip
+    def is_over(self, part: float = 0.5) -> bool:
+        """Whether the search was stopped, or a part of the time limit has passed."""
+        left = self.seconds_left()
+        return self.is_stopped or (self.time_limit is not None and left <= (1.0 - part) * self.time_limit)
 
-    def is_over(self, part: float | None = None) -> bool:
-        """Remembers what the time limit did not allow."""
-        is_over = super().is_over(part)
-        if is_over and not self.is_stopped and not self.shortfall:
-            of_training = "the training of the final model was cut short"
-            self.shortfall = "some kernel widths were not tried" if part is None else of_training
-        return is_over
+    def saved(self) -> dict[str, Any]:
+        """The candidates that were judged, for a checkpoint."""
+        return {"tried": [asdict(c) for c in self.tried.values() if not c.reason]}
 
-    def path(self, result: SearchResult) -> KernelPath:
-        """Every width that was tried, level by level, then every exact SVM."""
-        tried = [(n, level[octave]) for n, level in enumerate(self.levels) for octave in sorted(level)]
-        tried += [(len(self.levels), trial) for trial in (self.exact.trials.values() if self.exact else ())]
-        names, exact = ("gamma", "criterion", "error", "stage", "epochs", "seconds", "reason"), ("C",)
-        records = [{"level": n} | own.record(*names, *(() if np.isnan(own.C) else exact)) for n, own in tried]
-        best = [candidate for _, candidate in tried].index(result.candidate)
-        return KernelPath(records, criterion="held-out soft error", best_index=best)
+    def restore(self, saved: dict[str, Any]) -> None:
+        known = [Candidate(**values) for values in saved["tried"]]
+        self._known = {c.key: c for c in known}
 
 
-def _low_rank(data: SearchData, *places: np.ndarray) -> Callable[[float], Any]:
-    """The kernel of a γ by its landmarks, and perhaps whitened on some rows."""
-    return lambda gamma: nystroem_single(Gaussian(gamma), data.scaled, *places)
+def _nearest_minimum(value: Callable[[int], float], start: int, n: int) -> int:
+    """From a start downhill over the numbers 0 … n − 1."""
+    best = min(max(start, 0), n - 1)
+    value(best)
+    for step in (1, -1):
+        while 0 <= best + step < n and value(best + step) < value(best):
+            best += step
+    return best
+
+
+def in_threads(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """``work(item)`` of every item, on all threads."""
+    todo = list(items)
+    results: list[Any] = [None] * len(todo)
+
+    def call(k: int) -> None:
+        results[k] = work(todo[k])
+
+    with one_blas_thread():
+        in_parallel(call, range(len(todo)), usable_threads())
+    return results
+
+
+def learned_relevances(rows: SearchRows, teacher: Candidate, *, of_folds: bool = False) -> np.ndarray:
+    """How much each feature matters to a city-block machine: (1, d) or, fold by fold, (n_folds, d)."""
+    D = distances(Laplacian, rows.X, rows.X)
+    if of_folds:
+        solutions = FoldKernels(rows, Laplacian, teacher.gamma, D).solved(teacher.penalty)[1]
+        machines = [np.zeros_like(rows.Y) for _ in rows.folds]
+        for fold, a, solution in zip(rows.folds, machines, solutions, strict=True):
+            a[fold.train] = solution
+    else:
+        K = kernel_values(Laplacian, teacher.gamma, D)
+        machines = [coefficients(K, rows.Y, teacher.penalty / rows.weights)]
+    return relevances(rows.X, rows.weights, teacher.gamma, machines, rows.blocks)

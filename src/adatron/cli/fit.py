@@ -158,11 +158,13 @@ def _train(model: Any, parts: Parts, callbacks: list[Any], signals: Signals) -> 
     """Fit; whether Ctrl-C or SIGTERM ended it, which keeps the best model so far, if there is one yet."""
     from adatron.cli.progress import FitProgress, progress_bar
     from adatron.cli.terminal import say
+    from adatron.estimators.callback_bridge import HAS_CALLBACKS
 
     machine = model[-1]
     with progress_bar() as bar:
         progress = FitProgress(bar, type(machine).__name__, getattr(machine, "time_limit", None), signals)
-        machine.set_callbacks(progress, *callbacks)
+        if HAS_CALLBACKS or callbacks:  # without them there is no progress to show
+            machine.set_callbacks(progress, *callbacks)
         try:
             model.fit(parts.X_train, parts.y_train)
         except KeyboardInterrupt as error:

@@ -23,6 +23,12 @@ class _Console(Console):
         return False
 
 
+class _Bar(Progress):
+    def stop(self) -> None:
+        if not self.disable:  # rich < 14.3 would print an empty line
+            super().stop()
+
+
 def progress_bar(*, percentage: bool = False) -> Progress:
     """A bar on the error stream if that is a terminal that can draw one; else one that shows nothing."""
     console = _Console(stderr=True, highlight=False, markup=False)
@@ -30,7 +36,7 @@ def progress_bar(*, percentage: bool = False) -> Progress:
     if percentage:
         columns.append(TextColumn("{task.percentage:>3.0f} %", markup=False))
     cannot = not console.is_terminal or console.is_dumb_terminal
-    return Progress(*columns, TimeElapsedColumn(), console=console, disable=cannot, transient=True)
+    return _Bar(*columns, TimeElapsedColumn(), console=console, disable=cannot, transient=True)
 
 
 class FitProgress:

@@ -1,8 +1,8 @@
-"""From an enclosing ball to clusters, how these split as the width σ falls, and which σ and ν to take.
+"""Clusters from an enclosing ball, how they split as the width σ falls, and the choice of σ and ν.
 
-In feature space a ball is one piece; where its surface comes back to the space of the rows it may be several
-contours (Ben-Hur, Horn, Siegelmann & Vapnik 2001). Whether x lies inside is a matter of its output
-``f(x) = Σ α_i k(x_i, x)`` alone, for ``k(x, x) = 1``: inside is ``f(x) ≥ level``. Rows are connected where
+In feature space a ball is one piece; in the space of the rows its surface may be several contours
+ (Ben-Hur, Horn, Siegelmann & Vapnik 2001). As ``k(x, x) = 1``, x lies inside if its
+output ``f(x) = Σ α_i k(x_i, x)`` is at least a level. Rows are connected where
 the segment between them stays inside.
 """
 
@@ -25,7 +25,7 @@ from adatron.training import DualSolution, GapRule, Run, solved
 
 _STEP, _WIDTHS_AT_MOST = 2.0**0.25, 24  # of σ: half an octave of σ²
 _NEIGHBOURS = 12  # the narrowest kernel reaches about this many of the other rows
-_LEAST_PART = 0.1  # of the grid: several clusters that appear less often are an accident
+_LEAST_PART = 0.1  # of the grid: clusters that appear less often are ignored
 _ALIKE = 0.75  # adjusted Rand index from which clusters differ only in their outliers
 _ROUNDING = 64 * np.finfo(float).eps  # a spread below this part of the mean is rounding
 _MAX_ITER, _CACHE = 10_000, 2**26  # epochs, and bytes of kernel values
@@ -83,7 +83,7 @@ class ClusterPath:
         return np.mean(self.labels < 0, axis=2)
 
     def choice(self) -> tuple[int, int]:
-        """Places of the ν and σ to take: the middle of the longest stretch with the usual clusters.
+        """Indices of the chosen ν and σ: the middle of the longest stretch with the usual clusters.
 
         Usual are the most frequent clusters from 2 on, or a single one where those are rare. Of the ν for
         which they hold for most σ, the smallest is taken.
@@ -133,7 +133,7 @@ def cluster_path(X: np.ndarray, sigmas: Any, nus: Any, settings: Settings, rando
     for j, sigma in enumerate(sigmas):
         kernel = Gaussian.of_width(float(sigma))
         for i, nu in enumerate(nus):
-            # float32 is quick and does to compare settings; the fit itself is as exact as others
+            # float32 is enough to compare settings; the final fit is as exact as any other
             problem = enclosing_ball(RowGram(kernel, X, _CACHE, np.float32), np.ones(len(X)), float(nu))
             run = Run(problem, GreedyAdatron(), GapRule(settings.tol), max_iter=_MAX_ITER)
             labels[i, j], _ = cluster_labels(kernel, rows, solved([run])[0], settings)
@@ -157,7 +157,7 @@ def _widths(X: np.ndarray) -> np.ndarray:
 
 
 class DistinctRows:
-    """The different rows of X, and pairs to test: all of few rows, near neighbours of many, closest first."""
+    """The distinct rows of X, and pairs to test, closest first: all of few rows, neighbours of many."""
 
     def __init__(self, X: np.ndarray, settings: Settings) -> None:
         self.X = X
@@ -212,7 +212,7 @@ class _Contour:
         return edges
 
     def components(self, edges: np.ndarray) -> np.ndarray:
-        """Component of every distinct row; short edges go first, and spare the long ones in a component."""
+        """Component of every distinct row; after short edges, long ones within a component need no test."""
         m, component = len(self.rows), np.arange(len(self.rows))
         start, size = 0, max(256, m)
         while start < len(edges):
@@ -238,7 +238,7 @@ def cluster_labels(
     cluster = np.where(inside & is_large[component], component, -1)
     # other rows join the cluster of the nearest row that has one, if the way there stays in the fringe
     multipliers = np.bincount(rows.inverse, solution.alpha, m) / rows.counts
-    is_around = contour.is_inside(outputs - multipliers, _FRINGE)  # a lonely row must not vouch for itself
+    is_around = contour.is_inside(outputs - multipliers, _FRINGE)  # without the row's own contribution
     core, loose = np.flatnonzero(cluster >= 0), np.flatnonzero((cluster < 0) & is_around)
     if len(core) and len(loose):
         index = NearestNeighbors(n_neighbors=1).fit(rows.distinct[core])

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClusterMixin, clone
-from sklearn.callback import with_callbacks
 
 from adatron.clustering.cluster_path import ClusterPath, DistinctRows, Settings, cluster_labels, cluster_path
 from adatron.estimators.base import FitPlan, KernelMachine, summary_attributes
+from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.parameters import check_common_parameters, check_integer, check_max_iter, check_number
 from adatron.estimators.training_set import TrainingSet, weighted_set
 from adatron.gram import choose_gram
@@ -37,7 +37,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
 
     The smallest ball around the images of the rows under a Gaussian kernel, with the part `nu` of them
     allowed outside, is a set of contours in the space of the rows. Rows are connected when the segment
-    between them stays inside, and what is connected is a cluster, unless it is too small for one. Other
+    between them stays inside, and a connected component is a cluster, unless it is too small. Other
     rows belong to the nearest cluster if they are around it: if the output of the ball's centre is at
     least a third of that on the contour, there and on the way. The rest are outliers.
 
@@ -84,7 +84,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     """
 
     kernel = "rbf"  # the only one; not a parameter
-    max_iter, time_limit, rank = -1, None, None  # limits of other machines that this one does not offer
+    max_iter, time_limit, rank = -1, None, None  # parameters that this estimator does not offer
     _accepts_sparse, _more_epochs = False, "raise tol, or scale X"
 
     def __init__(
@@ -181,6 +181,14 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
             "n_iter_": solution.n_iter,
         }  # fmt: skip
         return attributes if plan.path is None else attributes | {"path_": plan.path}
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        alpha, shape = self.dual_coef_, (len(self.support_), self.n_features_in_)
+        if alpha.min() < 0.0 or abs(alpha.sum() - 1.0) > 1e-6 or self.support_vectors_.shape != shape:
+            raise ValueError("dual_coef_ is no convex combination of the support vectors")
+        if not 0.0 <= self.radius_ < np.inf or self.labels_.max() + 1 != self.n_clusters_:
+            raise ValueError(f"radius_ is {self.radius_}, or n_clusters_ is not the number of labels_")
 
 
 def _width(name: str, value: Any, allowed: str) -> float:

@@ -10,14 +10,14 @@ names, or download them (:mod:`adatron.datasets.fetched`), and return a Bunch wi
 - ``fetch_usps()``: handwritten digits, ten classes, dense;
 - ``fetch_adult(part)``, ``fetch_web(part)``: sparse and binary, in growing sizes, by which training times
   have been compared since Platt's SMO;
-- ``fetch_astroparticle()``: four features of very different size, to see what scaling is good for;
+- ``fetch_astroparticle()``: four features of very different scales;
 - ``fetch_ida(name, realization)``: twelve small problems, most with ten fixed train/test realizations, for
   the mean and the spread of an error.
 
 Examples
 --------
 A generator asks how a learner copes with one known structure. Whether a string of bits is its own
-mirror image cannot be told from any single bit, so a linear rule is at a loss; products of two bits
+mirror image does not show in any single bit, so a linear rule fails; products of two bits
 tell, so a quadratic kernel does well.
 
 >>> from sklearn.svm import SVC

@@ -1,4 +1,4 @@
-"""Where files lie: the directory that ADATRON_DATA names, and the descriptions within the package."""
+"""Paths of files in the directory that ADATRON_DATA names, and descriptions in the package."""
 
 import os
 from importlib.resources import files
@@ -14,8 +14,8 @@ def find_original(relative_path: str) -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
-def describe(document: str, heading: str) -> str:
-    """Return the section of ``data/document`` whose heading is ``heading``."""
-    text = (files("adatron.datasets") / "data" / document).read_text(encoding="utf-8")
+def describe(file: str, heading: str) -> str:
+    """Return the section of ``data/file`` whose heading is ``heading``."""
+    text = (files("adatron.datasets") / "data" / file).read_text(encoding="utf-8")
     sections = text.split("\n## ")[1:]
     return next(section for section in sections if section.splitlines()[0] == heading)

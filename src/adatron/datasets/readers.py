@@ -1,4 +1,4 @@
-"""From the bytes of a data file to arrays: svmlight text, the digits' table, and the two forms of IDA.
+"""Readers of the fetched sets: svmlight text, the table of digits, and the two formats of IDA.
 
 A set is a dictionary of arrays. Most have ``data``, ``target`` and, if there is a test part, ``data_test``
 and ``target_test``. Those of the IDA repository have ``data``, ``target``, ``train`` and ``test``: the first

@@ -1,4 +1,4 @@
-"""How the arrays of a set are come by: the files of ADATRON_DATA, the cache, the net, in this order."""
+"""Find the arrays of a set: in the files of ADATRON_DATA, in the cache, or by download, in this order."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ __all__ = ["retrieve"]
 
 
 def retrieve(source: Source, data_home: str | PathLike[str] | None, download_if_missing: bool) -> Arrays:
-    """Return the arrays of a set; an OSError says what to do when they cannot be had."""
+    """Return the arrays of a set; an OSError says what to do if they are not available."""
     originals = [path for path in map(find_original, source.originals) if path is not None]
     if len(originals) == len(source.originals):
         return _understand(lambda: _read_originals(source, originals), " and ".join(map(str, originals)))
@@ -28,7 +28,7 @@ def retrieve(source: Source, data_home: str | PathLike[str] | None, download_if_
     if cached.is_file():
         return _verified(source, lambda: load_arrays(cached), f"{cached} (delete it to download again)")
     if not download_if_missing:
-        raise OSError(_advise(source, cached, "download_if_missing=False forbids to download it"))
+        raise OSError(_advise(source, cached, "download_if_missing=False forbids the download"))
     contents = _download(source, cached)
     where = f"the download of {' and '.join(source.urls)} (nothing was kept)"
     arrays = _verified(source, lambda: _read_downloads(source, contents), where)

@@ -1,4 +1,4 @@
-"""What the fetched sets are called, where their files lie, and which reader understands them."""
+"""The fetched sets: their names, files and readers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ IDA_WITHOUT_SPLITS = ("flare_solar", "splice", "thyroid", "twonorm")
 
 @dataclass(frozen=True)
 class Source:
-    """One set: its files in ADATRON_DATA and on the net, and a reader for either."""
+    """One set: its files in ADATRON_DATA and on the web, and a reader for each."""
 
     name: str
     originals: tuple[str, ...]

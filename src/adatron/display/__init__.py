@@ -1,9 +1,9 @@
-"""Pictures of a fit, in the manner of scikit-learn's Displays; they need matplotlib.
+"""Figures of a fit, in the style of scikit-learn's Displays; they need matplotlib.
 
-`ConvergenceDisplay` shows how a fit came about: margin, bias, objective and violation of the
-Karush–Kuhn–Tucker conditions after every epoch. `MarginDisplay` shows where it ended, for two
-features: the decision boundary, the margins and the support vectors. `KernelPathDisplay` shows what
-each width of a kernel was worth on the way to the chosen one, `ClusterPathDisplay` how clusters split as
+`ConvergenceDisplay` shows the course of a fit: margin, bias, objective and violation of the
+Karush–Kuhn–Tucker conditions after every epoch. `MarginDisplay` shows its result for two
+features: the decision boundary, the margins and the support vectors. `KernelPathDisplay` shows the
+score of each kernel width that was tried, `ClusterPathDisplay` how clusters split as
 the width falls. Each has ``from_estimator``, keeps what it drew as attributes, and leaves showing or saving
 to you:
 

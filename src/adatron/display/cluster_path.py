@@ -20,7 +20,7 @@ _BAR = 0.35  # width of a bar, in steps of σ
 
 
 class ClusterPathDisplay:
-    """Clusters as bars, one for each σ, with bands that show which rows go where; beside, their number.
+    """Clusters as bars, one for each σ, with bands for the rows they share; beside them, their number.
 
     Use `from_estimator`, or give a path and call `plot`.
 
@@ -29,7 +29,7 @@ class ClusterPathDisplay:
     path : ClusterPath
         As from ``SupportVectorClustering.path`` or its ``path_``.
     chosen : tuple of two int, optional
-        Places of the ν and σ that are marked; default: those of ``path.choice()``.
+        Indices of the ν and σ to mark; default: those of ``path.choice()``.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ _MARKED_UP_TO = 20  # epochs up to which each is marked
 
 
 class ConvergenceDisplay:
-    """How a fit came about, one panel for each quantity.
+    """The course of a fit, one panel for each quantity.
 
     Use `from_estimator`, or give a history and call `plot`.
 
@@ -55,7 +55,7 @@ class ConvergenceDisplay:
 
     See Also
     --------
-    MarginDisplay : shows where a fit ended, for two features.
+    MarginDisplay : shows the result of a fit, for two features.
     adatron.SVC : keeps the ``history_`` that is drawn.
 
     Notes
@@ -212,7 +212,7 @@ class ConvergenceDisplay:
         return self.problem_names[problem]
 
     def _references(self, ax: Axes, name: str, problems: list[int]) -> None:
-        """Where the curves ought to end."""
+        """Lines for the values at the optimum."""
         if name == "margin":
             ax.axhline(1.0, color=INK, linestyle="--", linewidth=1.0, label="margin = 1")
         if name == "bias" and self.final_bias is not None and len(problems) <= len(COLOURS):

@@ -32,7 +32,7 @@ __all__ = [
 # Stand-ins for colours that depend on the theme: drawn by matplotlib, replaced in the SVG.
 INK_STAND_IN, GRID_STAND_IN = "#123456", "#abcdef"
 
-# Okabe and Ito's colours without black and yellow, which one of the two themes would swallow
+# Okabe and Ito's colours without black and yellow, which are invisible in one of the themes
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 _SVG_STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "adatron", "font.family": "sans-serif"}
@@ -66,7 +66,7 @@ def _empty_figure(n_panels: int) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("the figures need matplotlib: pip install adatron[plot]") from error
+        raise ImportError("figures need matplotlib: pip install matplotlib") from error
     columns = min(n_panels, 3)
     size = ({1: 5.6, 2: 8.4, 3: 10.2}[columns], 3.2 * -(-n_panels // columns))
     return Figure(figsize=size, layout="constrained")

@@ -1,4 +1,4 @@
-"""What a history to be drawn must hold, and what its problems are called."""
+"""Checks of a history to draw, and names of its problems."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def positive(values: np.ndarray) -> np.ndarray:
 
 
 def problem_names_of(estimator: Any) -> list[str] | None:
-    """What each problem tells apart, for a classifier of more than two classes."""
+    """The classes that each problem separates, for a classifier of more than two."""
     classes = getattr(estimator, "classes_", ())
     if len(classes) < 3:
         return None

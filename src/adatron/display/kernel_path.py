@@ -1,4 +1,4 @@
-"""`KernelPathDisplay`: what each kernel width was worth."""
+"""`KernelPathDisplay`: the score of each kernel width."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SUPPORT = "#9A6A00"  # dark enough for the labels of an axis
 
 
 class KernelPathDisplay:
-    """The criterion of a path against the width, its best marked; the support vectors beside it.
+    """The criterion of a path against the width, the best one marked, and the number of support vectors.
 
     Use `from_path` or `from_estimator`, or give a path and call `plot`.
 

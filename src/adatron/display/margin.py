@@ -56,7 +56,7 @@ class MarginDisplay:
 
     See Also
     --------
-    ConvergenceDisplay : shows how a fit came about.
+    ConvergenceDisplay : shows the course of a fit.
     sklearn.inspection.DecisionBoundaryDisplay : draws the regions of any classifier or regressor.
 
     Examples

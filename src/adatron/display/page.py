@@ -1,4 +1,4 @@
-"""Self-contained HTML pages: light and dark, wide and narrow, on paper; nothing is loaded from anywhere.
+"""Self-contained HTML pages for light and dark, wide and narrow screens and paper; they load nothing.
 
 Every function escapes the text it is given, and returns a piece of HTML.
 
@@ -40,7 +40,7 @@ _LEAST_SCALE = 0.62  # of a figure: a narrow window scrolls it rather than make 
 
 
 def page(title: str, body: Sequence[str]) -> str:
-    """A whole document around the pieces in `body`."""
+    """The HTML page around the pieces in `body`."""
     style = files("adatron.display").joinpath("page.css").read_text(encoding="utf-8")
     return "\n".join(
         [

@@ -1,4 +1,4 @@
-"""What the Displays share: colours, panels, matplotlib on demand, the estimator inside a pipeline."""
+"""Shared by the Displays: colours, panels, the import of matplotlib, the estimator inside a pipeline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
     "new_panels",
 ]
 
-# Okabe and Ito's colours, told apart with every kind of colour vision.
+# Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 NEGATIVE, POSITIVE = COLOURS[0], COLOURS[1]
 INK = "#333333"
@@ -32,7 +32,7 @@ def import_pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("adatron.display needs matplotlib: pip install adatron[plot]") from error
+        raise ImportError("adatron.display needs matplotlib: pip install matplotlib") from error
     return plt
 
 
@@ -50,8 +50,8 @@ def new_panels(n_panels: int) -> tuple[Figure, np.ndarray]:
     figure, axes = import_pyplot().subplots(
         n_rows, n_columns, squeeze=False, figsize=size, layout="constrained"
     )
-    for spare in axes.flat[n_panels:]:
-        spare.remove()
+    for unused in axes.flat[n_panels:]:
+        unused.remove()
     return figure, axes.ravel()[:n_panels]
 
 

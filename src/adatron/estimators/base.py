@@ -1,7 +1,7 @@
 """What every kernel estimator shares: how a fit is planned, runs, ends, is interrupted and stored."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from time import monotonic
@@ -10,59 +10,18 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
+from adatron.estimators.callback_bridge import CallbackSupportMixin, FitTasks, with_callbacks
 from adatron.estimators.parameters import closest_name, is_precomputed
-from adatron.estimators.training_set import TrainingSet, linear_weights
+from adatron.estimators.training_set import TrainingSet
 from adatron.gram import REGIME
-from adatron.kernels import Kernel, Precomputed, squared_norms
+from adatron.kernels import Kernel
 from adatron.numerics.threads import one_blas_thread
 from adatron.training import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Status, rounds
 
-_FITTED_IN_PRIVATE = (
-    *("_advice", "_alphas", "_bound", "_kernel", "_landmark_coef", "_landmarks", "_layout", "_precision"),
-    *("_probabilities", "_stages"),
-)
+_FITTED_IN_PRIVATE = ("_advice", "_alphas", "_bound", "_expansion", "_layout", "_probabilities", "_stages")
 _SHOWN = {n * 10**k for n in (1, 2, 5) for k in range(7)}  # epochs that `verbose` prints
-
-
-class FitTasks:
-    """scikit-learn's callbacks on our rounds.
-
-    A fit is one task; each round (an epoch of every live problem) is a task below it. A callback that returns
-    True at the end of a round stops the fit. Our own callbacks may have two more methods: `on_fit_prepared`
-    gets the fit (``saved()``, ``restore(saved)``) before its first round, `on_fit_interrupted` after Ctrl-C.
-    """
-
-    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, max_rounds: int | None) -> None:
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        self._estimator, self._data = estimator, {"X": X, "y": y, "metadata": metadata}
-        self._task = estimator._init_callback_context(max_subtasks=max_rounds)
-        self._task.call_on_fit_task_begin(estimator=estimator, **self._data)
-        self.callbacks = getattr(estimator, "_skl_callbacks", None) or []
-
-    def prepared(self, fit: Any) -> None:
-        for callback in self.callbacks:
-            if hasattr(callback, "on_fit_prepared"):
-                callback.on_fit_prepared(self._estimator, fit, **self._data)
-
-    def interrupted(self) -> None:
-        for callback in self.callbacks:
-            if hasattr(callback, "on_fit_interrupted"):
-                callback.on_fit_interrupted(self._estimator)
-
-    def round_ended(self, attributes: Callable[[], dict[str, Any]]) -> bool:
-        """Tell the callbacks; whether one of them wants the fit to stop."""
-        if not self.callbacks:
-            return False
-        task = self._task.subcontext(task_name="epoch")
-        task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
-        return self.ended(attributes, task)
-
-    def ended(self, attributes: Callable[[], dict[str, Any]], task: Any = None) -> bool:
-        known = {"estimator": self._estimator, "reconstruction_attributes": attributes}
-        return (task or self._task).call_on_fit_task_end(**known, **self._data)
 
 
 @dataclass
@@ -114,51 +73,6 @@ class FitPlan:
             raise ValueError("the saved fit drew other rows for its low-rank kernel; set random_state")
         for run, own in zip(self.runs, saved["runs"], strict=True):
             run.restore(own)
-
-    def expansion(
-        self, support: np.ndarray, coefficients: np.ndarray, dual_coef: np.ndarray, intercept: np.ndarray
-    ) -> dict[str, Any]:
-        """Fitted attributes of the expansion whose rows have `coefficients`, a column for each problem."""
-        data, gram, kernel = self.data, self.gram, self.kernel
-        if self.support is None or not np.array_equal(self.support[0], support):
-            # none of them from a cluster where decisions come from landmarks: there may be millions
-            is_elsewhere = gram is not None and gram.is_elsewhere and len(gram.projection)
-            rows = data.X if data.origin is None else data.given
-            taken = support[:0] if is_elsewhere else support
-            vectors = np.empty((0, 0)) if isinstance(kernel, Precomputed) else rows[taken]
-            if vectors.dtype.kind != "O":  # objects of a kernel function stay as they are
-                vectors = vectors.astype(np.float64, copy=False)
-            with np.errstate(over="ignore", invalid="ignore"):
-                is_finite = kernel.product_form is None or np.isfinite(squared_norms(vectors)).all()
-            if not is_finite:  # it was when training began
-                what = "X was changed while the fit was under way, perhaps by another thread"
-                raise ValueError(f"{what}; pass a copy of it")
-            self.support = support, vectors
-        vectors = self.support[1]
-        attributes = {
-            "shape_fit_": data.shape,
-            "support_": data.rows[support].astype(np.int32),
-            "support_vectors_": vectors,
-            "dual_coef_": coef_beside(vectors, dual_coef),
-            "intercept_": intercept + self.constant * coefficients.sum(axis=0),
-            "_kernel": kernel,
-            "_landmark_coef": None,
-            "_precision": np.float32 if any(r.problem.gram.is_single for r in self.runs) else np.float64,
-        }
-        if data.origin is not None:
-            moved = linear_weights(vectors, coefficients[support]) @ data.origin
-            attributes["intercept_"] = intercept - moved
-        if gram is not None and len(gram.projection):
-            expanded = gram.projection @ gram.weights_of(coefficients)
-            attributes["_landmarks"], attributes["_landmark_coef"] = gram.landmark_rows, expanded
-            attributes["intercept_"] = intercept + self.constant * expanded.sum(axis=0)
-            attributes["kernel_error_"] = gram.trace_error
-        return attributes
-
-
-def coef_beside(vectors: Any, dual_coef: np.ndarray) -> Any:
-    """``dual_coef_`` as scikit-learn has it: sparse where the support vectors are."""
-    return sparse.csr_array(dual_coef) if sparse.issparse(vectors) else dual_coef
 
 
 class KernelMachine(CallbackSupportMixin, BaseEstimator):
@@ -218,16 +132,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             self._report(f"{self.status_}: relative duality gap {self.duality_gap_:.3g}")
             warn_unless_converged(self)
 
-    def _iter_fit(self, X: Any, y: Any, sample_weight: Any) -> Iterator[EpochRecord]:
-        with unfitted_on_error(self):
-            with unfitted_on_error(self, BaseException), one_blas_thread():
-                plan = self._plan(X, y, sample_weight)
-            for records in plan.rounds():
-                self._store(plan)
-                yield from records
-            self._store(plan)
-            warn_unless_converged(self, stacklevel=3)
-
     def _report(self, news: Any) -> None:
         """Print what happens when `verbose`: the kind of matrix, epochs 1, 2, 5, 10, 20, …, the end."""
         if self.verbose and isinstance(news, str):
@@ -260,6 +164,45 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                     f"{closest_name(name, names) or '.'} Valid parameters are: {names!r}"
                 )
         return super().set_params(**params)
+
+    def _trial_row(self) -> Any:
+        """A row that `predict` takes; the check of a model file predicts for it."""
+        is_sparse = sparse.issparse(getattr(self, "support_vectors_", None))
+        return (sparse.csr_array if is_sparse else np.zeros)((1, self.n_features_in_))
+
+    def _check_fitted(self) -> None:
+        """Raise a ValueError where fitted attributes contradict one another, as in a forged model file."""
+        a, d, k = vars(self), self.n_features_in_, len(getattr(self, "classes_", "1"))
+        s, rows = len(a.get("support_", ())), np.shape(a.get("dual_coef_", [[]]))[0]
+        shapes: dict[str, tuple[int, ...]] = {
+            "feature_names_in_": (d,), "feature_scale_": (d,), "class_weight_": (k,), "n_support_": (k,),
+            "support_": (s,), "dual_coef_": (rows, s),
+        }  # fmt: skip
+        status, names = a.get("status_", Status.CONVERGED), a.get("feature_names_in_", np.empty(0))
+        converged = status is Status.CONVERGED
+        checks = [(name, np.shape(a[name]) == shapes[name]) for name in a.keys() & shapes]
+        checks += [
+            (name, np.min(a[name]) > 0.0) for name in a.keys() & {"feature_scale_", "gamma_", "sigma_"}
+        ]
+        checks += [
+            ("n_features_in_", type(d) is int and d >= 1),
+            ("feature_names_in_", all(isinstance(name, str) for name in names.tolist())),
+            ("history_", len({len(column) for column in a.get("history_", {}).values()}) <= 1),
+            ("status_", isinstance(status, Status) and a.get("converged_", converged) is converged),
+        ]
+        if s and all(holds for _, holds in checks):
+            counts, bound = a.get("n_support_", np.array([s])), a.get("_bound", np.inf)
+            n_rows, are_places = (
+                len(a.get("labels_", ())) or self.shape_fit_[0],
+                self.support_.dtype.kind == "i",
+            )
+            checks += [
+                ("support_", are_places and self.support_.min() >= 0 and self.support_.max() < n_rows),
+                ("n_support_", counts.dtype.kind == "i" and counts.sum() == s and counts.min() >= 0),
+                ("dual_coef_", abs(self.dual_coef_).max() <= bound * (1.0 + 1e-6)),  # the bound is C
+            ]
+        if wrong := sorted({name for name, holds in checks if not holds}):
+            raise ValueError(f"{', '.join(wrong)} cannot be, beside the other attributes")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,13 +11,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan
 from adatron.estimators.dask import lazy_on_dask
-from adatron.estimators.expansion import Expansion, ExpansionMachine, dense_coef
-from adatron.estimators.inputs import check_predict_X
-from adatron.kernels import Linear, Precomputed
+from adatron.estimators.expansion import ExpansionMachine, expansion_attributes
 
 _MOST_PROBLEMS = 100_000
 _MANY_CLASSES = 500  # beyond which at least two rows of each are asked for
@@ -29,6 +26,10 @@ class Layout:
 
     n_classes: int
     strategy: str  # "ovo", "ovr" or "crammer_singer"
+
+    def __post_init__(self) -> None:
+        if self.strategy not in ("ovo", "ovr", "crammer_singer") or self.n_classes < 2:
+            raise ValueError(f"no strategy for {self.n_classes!r} classes has the name {self.strategy!r}")
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -104,17 +105,6 @@ class Layout:
             dual_coef[i, codes == j] = coefficients[codes == j, problem]
         return dual_coef
 
-    def to_coefficients(self, dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:
-        """The inverse of `to_dual_coef`."""
-        if not self.is_pairwise:
-            return dual_coef.T
-        codes = np.repeat(np.arange(self.n_classes), n_support)
-        coefficients = np.zeros((len(codes), len(self.pairs)))
-        for problem, (i, j) in enumerate(self.pairs):
-            coefficients[codes == i, problem] = dual_coef[j - 1, codes == i]
-            coefficients[codes == j, problem] = dual_coef[i, codes == j]
-        return coefficients
-
     def vote(self, decisions: np.ndarray) -> np.ndarray:
         """Index of the winning class from the decisions of all problems."""
         if self.is_binary:
@@ -144,20 +134,6 @@ class Layout:
 
 class ExpansionClassifier(ClassifierMixin, ExpansionMachine):
     """Base of the classifiers: decisions and predictions from ``dual_coef_`` and ``intercept_``."""
-
-    def _decisions(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        layout, is_linear = self._layout, isinstance(self._kernel, Linear)
-        if not layout.is_pairwise or self._landmark_coef is not None or is_linear:
-            return super()._decisions(X)
-        # every support vector has its kernel value evaluated once, for all pairs of its class
-        vectors = self.support_ if isinstance(self._kernel, Precomputed) else self.support_vectors_
-        of_pairs = Expansion(vectors, dense_coef(self).T, 0.0, self._kernel, self._precision)
-        parts = of_pairs.by_groups(
-            check_predict_X(self, X), np.concatenate([[0], np.cumsum(self.n_support_)])
-        )
-        sums = [parts[:, i, j - 1] + parts[:, j, i] for i, j in layout.pairs]  # by class, row of dual_coef_
-        return np.stack(sums, axis=1) + self.intercept_
 
     @lazy_on_dask
     def decision_function(self, X: Any) -> np.ndarray:
@@ -194,6 +170,19 @@ class ExpansionClassifier(ClassifierMixin, ExpansionMachine):
             return self._layout.one_per_class(decisions).argmax(axis=1)
         return self._layout.vote(decisions)
 
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        classes, layout, k = self.classes_, self._layout, len(self.classes_)
+        is_ordered = classes.dtype.kind == "O" or np.array_equal(np.unique(classes), classes)
+        if not is_ordered or not 2 <= k == len(set(classes.tolist())) == layout.n_classes:
+            raise ValueError("classes_ are not two or more in order")
+        n_problems = len(layout.pairs) if layout.is_pairwise else 1 if layout.is_binary else k
+        n_biases, n_rows = len(self.intercept_), k - 1 if layout.is_pairwise else n_problems
+        if (n_biases, self.dual_coef_.shape[0]) != (n_problems, n_rows):
+            raise ValueError(f"intercept_ and dual_coef_ are not those of {n_problems} problems")
+        if getattr(self, "decision_function_shape", "ovr") not in ("ovr", "ovo"):
+            raise ValueError("decision_function_shape is neither 'ovr' nor 'ovo'")
+
 
 def classifier_attributes(plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray) -> dict[str, Any]:
     """Fitted attributes from the coefficients ``y∘α`` of every row and problem."""
@@ -201,7 +190,7 @@ def classifier_attributes(plan: FitPlan, coefficients: np.ndarray, intercept: np
     support = np.flatnonzero(np.any(coefficients != 0.0, axis=1))
     support = support[np.argsort(codes[support], kind="stable")]
     dual_coef = layout.to_dual_coef(coefficients[support], codes[support])
-    return plan.expansion(support, coefficients, dual_coef, intercept) | {
+    return expansion_attributes(plan, support, coefficients, dual_coef, intercept) | {
         "classes_": plan.data.classes,
         "n_support_": np.bincount(codes[support], minlength=layout.n_classes).astype(np.int32),
         "_layout": layout,

@@ -151,22 +151,14 @@ class EnsembleSVC(ExpansionClassifier):
     def _averaged(self, plan: FitPlan, alpha: np.ndarray) -> dict[str, Any]:
         """Attributes of the expansion with multipliers `alpha`; the kernel's constant becomes a bias."""
         data, gram = plan.data, plan.gram
-        coefficients = plan.layout.signs(data.codes) * alpha
+        coefficients, bias = plan.layout.signs(data.codes) * alpha, np.zeros(alpha.shape[1])
         if gram.factor is None or gram.factor.dtype != np.float32:
-            return classifier_attributes(plan, coefficients, np.zeros(alpha.shape[1]))
+            return classifier_attributes(plan, coefficients, bias)
         # nearly all of many rows would be support vectors: the landmarks take their place
-        codes = data.codes[gram.landmarks]
-        order = np.argsort(codes, kind="stable")
-        expanded = gram.projection @ gram.weights_of(coefficients)
-        dual_coef, places = np.ascontiguousarray(expanded[order].T), gram.landmarks[order]
-        attributes = replace(plan, gram=None).expansion(places, expanded, dual_coef, np.zeros(alpha.shape[1]))
-        return attributes | {
-            "classes_": data.classes,
-            "n_support_": np.bincount(codes, minlength=len(data.classes)).astype(np.int32),
-            "kernel_error_": gram.trace_error,
-            "_layout": plan.layout,
-            "_precision": np.float32,
-        }
+        few = replace(plan, gram=None, data=data.some(gram.landmarks), support=None)
+        attributes = classifier_attributes(few, gram.projection @ gram.weights_of(coefficients), bias)
+        expansion = replace(attributes["_expansion"], precision=np.float32)
+        return attributes | {"kernel_error_": gram.trace_error, "_expansion": expansion}
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """Decision values of the ensemble after each stage; the first is the Parzen window.

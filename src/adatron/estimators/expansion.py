@@ -1,60 +1,78 @@
 """`Expansion`: what a fitted model computes, ``f(x) = Σ_i coef_i k(v_i, x) + b``, also in LIBSVM's terms."""
 
-import itertools
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.estimators.base import KernelMachine
+from adatron.estimators.base import FitPlan, KernelMachine
 from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.training_set import linear_weights
 from adatron.gram import expand
-from adatron.kernels import KERNELS, Kernel, Linear, Precomputed
+from adatron.kernels import KERNELS, Kernel, Linear, Precomputed, squared_norms
 
 _LIBSVM_KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 _TYPES: dict[str, type] = {"gamma": float, "coef0": float, "degree": int}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Expansion:
-    """Outputs of B problems as sums over the same rows."""
+    """Outputs of B problems as sums over the same rows; with `n_support`, of all pairs of classes."""
 
-    vectors: Any  # array or CSR matrix (n, d); for a precomputed kernel places in the training data
-    coefficients: np.ndarray  # (n, B)
-    bias: Any  # (B,) or a number
+    vectors: (
+        Any  # array or CSR matrix (n, d), or objects; for a precomputed kernel places in the training data
+    )
+    coefficients: np.ndarray  # (n, B); for pairs the rows of ``dual_coef_``, (n, n_classes - 1)
+    bias: np.ndarray  # (B,)
     kernel: Kernel
     precision: Any = np.float64  # of kernel values; sums are float64
+    n_support: np.ndarray | None = None  # vectors of each class, where there is a problem for each pair
+
+    def __post_init__(self) -> None:
+        n, width = self.coefficients.shape
+        if self.n_support is not None:
+            k = len(self.n_support)
+            is_sound = width == k - 1 and self.n_support.sum() == n and self.n_support.min() >= 0
+            width = k * (k - 1) // 2 if is_sound else -1
+        if self.vectors.shape[0] != n or np.shape(self.bias) != (width,):
+            found = (
+                f"{self.coefficients.shape}, the vectors {self.vectors.shape}, the bias {np.shape(self.bias)}"
+            )
+            raise ValueError(f"the parts of an expansion do not fit: its coefficients have shape {found}")
+        is_double = self.coefficients.dtype == self.bias.dtype == np.float64
+        if not is_double or self.precision not in (np.float32, np.float64):
+            raise ValueError("the coefficients of an expansion are not float64, or its precision is unknown")
+        if not isinstance(self.kernel, Kernel):
+            raise ValueError(f"the kernel of an expansion is {self.kernel!r}")
 
     def __call__(self, X: Any) -> np.ndarray:
         """Outputs (n, B) of the rows of `X`."""
         with np.errstate(over="ignore", invalid="ignore"):
             if isinstance(self.kernel, Linear):  # quicker, and fewer digits cancel
                 outputs = X @ linear_weights(self.vectors, self.coefficients).T
+            elif self.n_support is not None:
+                parts = self._by_class(X, np.concatenate([[0], np.cumsum(self.n_support)]))
+                pairs = combinations(range(len(self.n_support)), 2)
+                outputs = np.stack([parts[:, i, j - 1] + parts[:, j, i] for i, j in pairs], axis=1)
             elif isinstance(self.kernel, Precomputed):
                 outputs = X[:, self.vectors] @ self.coefficients
             else:
                 outputs = expand(self.kernel, X, self.vectors, self.coefficients, self.precision)
-        return _checked(outputs) + self.bias
+        if not np.isfinite(outputs).all():
+            row = int(np.argwhere(~np.isfinite(outputs))[0][0])
+            raise ValueError(f"the kernel overflows at row {row} of X; scale X as in training")
+        return outputs + self.bias
 
-    def by_groups(self, X: Any, bounds: np.ndarray) -> np.ndarray:
-        """What each group of vectors adds to the outputs, shape (n, G, B), without the bias."""
-        if isinstance(self.kernel, Precomputed):
-            parts = [slice(*ends) for ends in itertools.pairwise(bounds)]
-            sums = [X[:, self.vectors[part]] @ self.coefficients[part] for part in parts]
-            return _checked(np.stack(sums, axis=1))
-        with np.errstate(over="ignore", invalid="ignore"):
-            return _checked(expand(self.kernel, X, self.vectors, self.coefficients, self.precision, bounds))
-
-
-def _checked(outputs: np.ndarray) -> np.ndarray:
-    if not np.isfinite(outputs).all():
-        row = int(np.argwhere(~np.isfinite(outputs))[0][0])
-        raise ValueError(f"the kernel overflows at row {row} of X; scale X as in training")
-    return outputs
+    def _by_class(self, X: Any, bounds: np.ndarray) -> np.ndarray:
+        """What the vectors of each class add, shape (n, n_classes, n_classes - 1)."""
+        if not isinstance(self.kernel, Precomputed):
+            return expand(self.kernel, X, self.vectors, self.coefficients, self.precision, bounds)
+        parts = [slice(*ends) for ends in pairwise(bounds)]
+        return np.stack([X[:, self.vectors[part]] @ self.coefficients[part] for part in parts], axis=1)
 
 
 def dense_coef(model: Any) -> np.ndarray:
@@ -63,22 +81,22 @@ def dense_coef(model: Any) -> np.ndarray:
 
 
 class ExpansionMachine(KernelMachine):
-    """Base of the estimators that predict by an `Expansion`."""
+    """Base of the estimators that predict by an `Expansion` of landmarks, or of support vectors."""
 
-    def _expansion(self) -> Expansion:
-        """What the fitted model computes: on the landmarks of a low-rank kernel, else on support vectors."""
-        if self._landmark_coef is not None:
-            vectors, coefficients = self._landmarks, self._landmark_coef
-        else:
-            vectors = self.support_ if isinstance(self._kernel, Precomputed) else self.support_vectors_
-            layout, dual_coef = getattr(self, "_layout", None), dense_coef(self)
-            coefficients = layout.to_coefficients(dual_coef, self.n_support_) if layout else dual_coef.T
-        return Expansion(vectors, coefficients, self.intercept_, self._kernel, self._precision)
+    _expansion: Expansion
+
+    @property
+    def _kernel(self) -> Kernel:
+        return self._expansion.kernel
+
+    @property
+    def _precision(self) -> Any:
+        return self._expansion.precision
 
     def _decisions(self, X: Any) -> np.ndarray:
         """Outputs of all problems, shape (n, n_problems)."""
         check_is_fitted(self)
-        return self._expansion()(check_predict_X(self, X))
+        return self._expansion(check_predict_X(self, X))
 
     def _check_predict(self) -> None:
         """Refuse parameters that no prediction goes with, before looking at the rows."""
@@ -102,6 +120,82 @@ class ExpansionMachine(KernelMachine):
         self._check_predict()
         return self._predicted(self._decisions(X))
 
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        own, dual_coef, d = self._expansion, dense_coef(self), self.n_features_in_
+        is_given = isinstance(own.kernel, Precomputed)
+        pairs: list[tuple] = [("intercept_", self.intercept_, own.bias)]
+        if not hasattr(self, "kernel_error_"):  # else it has landmarks
+            name = "support_" if is_given else "support_vectors_"
+            pairs += [(name, getattr(self, name), own.vectors)]
+            if own.coefficients.shape[1] == len(dual_coef):  # not so for pairs of classes and a linear kernel
+                pairs += [("dual_coef_", dual_coef, own.coefficients.T)]
+        if own.n_support is not None:
+            pairs += [("n_support_", self.n_support_, own.n_support)]
+        for name, public, private in pairs:
+            is_same = (public.shape, public.dtype) == (private.shape, private.dtype)
+            if not is_same or (public != private).sum():
+                raise ValueError(f"{name} is not what the model predicts with")
+        shapes = {self.support_vectors_.shape[1:], own.vectors.shape[1:]}
+        if (not is_given and (own.vectors.dtype != np.float64 or shapes - {(d,)})) or self.shape_fit_[1] != d:
+            raise ValueError(f"support_vectors_ are not rows of {d} features, or not float64")
+
+
+def expansion_attributes(
+    plan: FitPlan, support: np.ndarray, coefficients: np.ndarray, dual_coef: np.ndarray, intercept: np.ndarray
+) -> dict[str, Any]:
+    """Fitted attributes of the expansion whose rows have `coefficients`, a column for each problem."""
+    data, gram, kernel, layout = plan.data, plan.gram, plan.kernel, plan.layout
+    rows = data.rows[support].astype(np.int32)
+    vectors = _support_vectors(plan, support)
+    bias = intercept + plan.constant * coefficients.sum(axis=0)
+    if data.origin is not None:
+        bias = intercept - linear_weights(vectors, coefficients[support]) @ data.origin
+    precision = np.float32 if any(run.problem.gram.is_single for run in plan.runs) else np.float64
+    terms: tuple[Any, Any] = (rows if isinstance(kernel, Precomputed) else vectors, dual_coef.T)
+    n_support, error = None, {}
+    if gram is not None and len(gram.projection):  # a low-rank kernel is one of its landmarks
+        expanded = gram.projection @ gram.weights_of(coefficients)
+        bias = intercept + plan.constant * expanded.sum(axis=0)
+        terms, error = (gram.landmark_rows, expanded), {"kernel_error_": gram.trace_error}
+    elif layout.is_pairwise and isinstance(kernel, Linear):
+        terms = vectors, coefficients[support]
+    elif layout.is_pairwise:
+        n_support = np.bincount(data.codes[support], minlength=layout.n_classes).astype(np.int32)
+    return error | {
+        "shape_fit_": data.shape,
+        "support_": rows,
+        "support_vectors_": vectors,
+        "dual_coef_": coef_beside(vectors, dual_coef),
+        "intercept_": bias,
+        "_expansion": Expansion(*terms, bias, kernel, precision, n_support),
+    }
+
+
+def _support_vectors(plan: FitPlan, support: np.ndarray) -> Any:
+    """The rows as they were given; a fit asks for the same ones several times."""
+    data, gram, kernel = plan.data, plan.gram, plan.kernel
+    if plan.support is None or not np.array_equal(plan.support[0], support):
+        # none of them from a cluster where decisions come from landmarks: there may be millions
+        is_elsewhere = gram is not None and gram.is_elsewhere and len(gram.projection)
+        rows = data.X if data.origin is None else data.given
+        taken = support[:0] if is_elsewhere else support
+        vectors = np.empty((0, 0)) if isinstance(kernel, Precomputed) else rows[taken]
+        if vectors.dtype.kind != "O":  # objects of a kernel function stay as they are
+            vectors = vectors.astype(np.float64, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_finite = kernel.product_form is None or np.isfinite(squared_norms(vectors)).all()
+        if not is_finite:  # it was when training began
+            what = "X was changed while the fit was under way, perhaps by another thread"
+            raise ValueError(f"{what}; pass a copy of it")
+        plan.support = support, vectors
+    return plan.support[1]
+
+
+def coef_beside(vectors: Any, dual_coef: np.ndarray) -> Any:
+    """``dual_coef_`` as scikit-learn has it: sparse where the support vectors are."""
+    return sparse.csr_array(dual_coef) if sparse.issparse(vectors) else dual_coef
+
 
 @dataclass(frozen=True)
 class LibsvmForm:
@@ -121,14 +215,15 @@ class LibsvmForm:
 def libsvm_form(machine: Any) -> LibsvmForm:
     """The form of a fitted machine; a ValueError says what LIBSVM cannot express."""
     check_is_fitted(machine)
-    layout, kernel, landmark_coef = getattr(machine, "_layout", None), machine._kernel, machine._landmark_coef
+    layout, expansion = getattr(machine, "_layout", None), machine._expansion
+    kernel, has_landmarks = expansion.kernel, hasattr(machine, "kernel_error_")
     name = next((name for name in _LIBSVM_KERNELS if isinstance(kernel, KERNELS[name])), "")
     what = way_out = ""
     if layout is not None and not layout.is_binary and not layout.is_pairwise:
         what = f"has one problem for each of its {layout.n_classes} classes, LIBSVM one for each pair"
         way_out = "train SVC with multi_class='ovo'"
-    elif landmark_coef is not None and landmark_coef.shape[1] > 1:
-        what = f"shares its {len(landmark_coef)} landmarks between pairs of classes"
+    elif has_landmarks and expansion.coefficients.shape[1] > 1:
+        what = f"shares its {len(expansion.coefficients)} landmarks between pairs of classes"
         way_out = "set rank=None"
     elif not name:
         what = f"has the kernel {kernel!r}"
@@ -140,9 +235,10 @@ def libsvm_form(machine: Any) -> LibsvmForm:
         )
     named = {"kernel": name, **{key: _TYPES[key](value) for key, value in vars(kernel).items()}}
     parts, n_support = (machine.support_, machine.support_vectors_, dense_coef(machine)), machine.n_support_
-    if landmark_coef is not None:  # landmarks as support vectors, all of the first class
-        n, n_support = len(landmark_coef), np.zeros(len(getattr(machine, "classes_", [0])), dtype=np.int32)
-        parts, n_support[0] = (np.arange(n, dtype=np.int32), machine._landmarks, landmark_coef.T), n
+    if has_landmarks:  # as support vectors, all of the first class
+        n, n_support = expansion.vectors.shape[0], np.zeros_like(n_support)
+        parts = np.arange(n, dtype=np.int32), expansion.vectors, expansion.coefficients.T
+        n_support[0] = n
     return LibsvmForm(named, *parts, machine.intercept_, n_support)
 
 

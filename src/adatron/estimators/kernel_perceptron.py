@@ -3,9 +3,9 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan, summary_attributes
+from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.classifier import ExpansionClassifier, Layout, classifier_attributes
 from adatron.estimators.parameters import check_common_parameters, check_max_iter, kernel_from, kernel_matrix
 from adatron.estimators.training_set import classification_set

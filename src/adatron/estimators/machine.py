@@ -6,9 +6,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from adatron.estimators.base import FitPlan, summary_attributes
+from adatron.estimators.base import FitPlan, summary_attributes, unfitted_on_error, warn_unless_converged
 from adatron.estimators.classifier import Layout
-from adatron.estimators.expansion import ExpansionMachine, fitted_like, libsvm_form
+from adatron.estimators.expansion import ExpansionMachine, expansion_attributes, fitted_like, libsvm_form
 from adatron.estimators.parameters import (
     check_common_parameters,
     check_max_iter,
@@ -62,7 +62,14 @@ class SupportVectorMachine(ExpansionMachine):
         >>> [round(record.margin, 3) for record in model.iter_fit([[-1.0], [1.0]], ["no", "yes"])]
         [1.0]
         """
-        return self._iter_fit(X, y, sample_weight)
+        with unfitted_on_error(self):
+            with unfitted_on_error(self, BaseException), one_blas_thread():
+                plan = self._plan(X, y, sample_weight)
+            for records in plan.rounds():
+                self._store(plan)
+                yield from records
+            self._store(plan)
+            warn_unless_converged(self, stacklevel=3)
 
     def _fit_checked(self, data: TrainingSet) -> Self:
         """Train on data that another estimator has checked, which keeps `feature_names_in_`: no callbacks."""
@@ -146,7 +153,9 @@ class SupportVectorMachine(ExpansionMachine):
         (solution,) = solutions
         support = np.flatnonzero(coefficients)
         intercept = np.array([scale * solution.bias + shift])
-        attributes = plan.expansion(support, coefficients[:, None], coefficients[None, support], intercept)
+        attributes = expansion_attributes(
+            plan, support, coefficients[:, None], coefficients[None, support], intercept
+        )
         moved = attributes["intercept_"] - intercept  # with the rows
         return attributes | summary_attributes(solutions) | {
             "n_support_": np.array([len(support)], dtype=np.int32),
@@ -159,7 +168,7 @@ class SupportVectorMachine(ExpansionMachine):
         """Weights of the features, one row per problem; linear kernel only. Sparse after a sparse fit."""
         if not isinstance(getattr(self, "_kernel", None), Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
-        expansion = self._expansion()
+        expansion = self._expansion
         weights: Any = linear_weights(expansion.vectors, expansion.coefficients)
         weights = sparse.csr_array(weights) if sparse.issparse(expansion.vectors) else weights
         # a change of it would not change the model

@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
-from sklearn.callback import with_callbacks
 
 from adatron.estimators.base import FitPlan
+from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.machine import SupportVectorMachine
 from adatron.estimators.parameters import check_number
@@ -136,6 +136,11 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
 
     def _predicted(self, decisions: np.ndarray) -> np.ndarray:
         return np.where(self._scores(decisions) >= 0.0, 1, -1)
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        if self.offset_ != -self.intercept_ or self.dual_coef_.min() < 0.0:
+            raise ValueError("offset_ is not -intercept_, or dual_coef_ has negative multipliers")
 
     def _check_parameters(self) -> None:
         allowed = "a number above 0 and at most 1"

@@ -181,7 +181,7 @@ def kernel_from(estimator: Any, X: Any, weights: np.ndarray) -> Kernel:
         "coef0": lambda: check_number("coef0", estimator.coef0, above=-np.inf, allowed="a finite number"),
         "degree": lambda: check_integer("degree", estimator.degree, at_least=1, allowed="an integer >= 1"),
     }
-    return kind(**{field.name: values[field.name]() for field in fields(kind)})
+    return kind(**{field.name: values[field.name]() for field in fields(kind) if field.name in values})
 
 
 def _gamma(gamma: Any, X: Any, weights: np.ndarray) -> float:

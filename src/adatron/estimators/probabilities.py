@@ -158,6 +158,12 @@ class CalibratedMixin:
         """
         return np.log(self.predict_proba(X))
 
+    def _check_fitted(self: Any) -> None:
+        super()._check_fitted()  # type: ignore[misc]
+        is_of_pairs = isinstance(getattr(self, "_probabilities", None), PairProbabilities)
+        if hasattr(self, "_probabilities") and is_of_pairs != self._layout.is_pairwise:
+            raise ValueError("_probabilities are those of another strategy")
+
     def _calibrated(self: Any, decisions: np.ndarray) -> np.ndarray:
         """Probabilities whose largest is that of the predicted class, also where votes are tied."""
         found, winners = self._probabilities(decisions), self._winners(decisions)

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from math import prod
@@ -25,7 +25,6 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 import numpy as np
 
 from adatron import __version__
-from adatron.files.atomic import atomic_write
 from adatron.numerics.memory import available_memory
 
 _SEAL = re.compile(rb"adatron (\d[\w.+]{0,40}) (\w{1,20}) sha256:([0-9a-f]{64})\Z")
@@ -35,19 +34,20 @@ _MOST_JSON, _MOST_CONTAINERS, _MOST_COMMAS = 2**26, 300_000, 5_000_000  # bytes,
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-def write_archive(path: str | os.PathLike[str], kind: str, members: Mapping[str, Any]) -> None:
-    """Write the bytes of each member to one sealed archive, whole or not at all; the same bytes each time."""
+def sealed(kind: str, members: Iterable[tuple[str, bytes]]) -> list[Any]:
+    """An archive with these members, in chunks of bytes; the same each time."""
     buffer = BytesIO()
     with ZipFile(buffer, "w") as archive:
-        for name, content in members.items():
+        for name, content in members:
             archive.writestr(ZipInfo(name), content)  # without the date
         archive.comment = f"adatron {__version__} {kind} sha256:{64 * '0'}".encode()
-    sealed = buffer.getbuffer()[:-64]
-    atomic_write(path, [sealed, hashlib.sha256(sealed).hexdigest().encode()])
+    # not getbuffer(): collecting a cycle with an exported BytesIO crashes Python 3.12.1
+    body = memoryview(buffer.getvalue())[:-64]
+    return [body, hashlib.sha256(body).hexdigest().encode()]
 
 
 def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[bytes, str]:
-    """A sealed archive of this kind in which all sizes are true, and the version of adatron that wrote it."""
+    """An archive of this kind whose seal holds, and the version of adatron that wrote it."""
     name = os.fspath(path)
     with open(name, "rb", buffering=0, opener=lambda place, _: os.open(place, _READ)) as stream:
         found = os.fstat(stream.fileno())
@@ -74,8 +74,6 @@ def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[bytes, str]:
     numbers, ours = ([int(n) for n in re.findall(r"\d+", text)[:3]] for text in (version, __version__))
     if numbers > ours:
         raise ValueError(f"{name!r} was written by adatron {version}, this is {__version__}; upgrade")
-    with refusing(path):
-        headers_of(data)
     return data, version
 
 
@@ -114,18 +112,18 @@ def headers_of(data: bytes) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
                 found |= {f"{name}/{part}": own for part, own in headers_of(archive.read(name)).items()}
             elif name.endswith(".npy"):
                 with archive.open(name) as stream:
-                    found[name] = _header(stream, info.file_size)
+                    is_first = np.lib.format.read_magic(stream) == (1, 0)
+                    formats = np.lib.format
+                    read = formats.read_array_header_1_0 if is_first else formats.read_array_header_2_0
+                    shape, _, dtype = read(stream)
+                    rest = info.file_size - stream.tell()
+                is_plain = dtype.kind in "biufUS" and dtype.itemsize and min(shape, default=0) >= 0
+                if not is_plain or dtype.itemsize * prod(shape) != rest:
+                    raise ValueError(
+                        f"an array of {dtype} with shape {shape} cannot be stored in {rest:,} bytes"
+                    )
+                found[name] = dtype, shape
     return found
-
-
-def _header(stream: Any, size: int) -> tuple[np.dtype, tuple[int, ...]]:
-    is_first = np.lib.format.read_magic(stream) == (1, 0)
-    read = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(stream)
-    rest, is_plain = size - stream.tell(), dtype.kind in "biufUS" and min(shape, default=0) >= 0
-    if not is_plain or not dtype.itemsize or dtype.itemsize * prod(shape) != rest:
-        raise ValueError(f"an array of {dtype} with shape {shape} is not {rest:,} bytes long")
-    return dtype, shape
 
 
 def read_json(data: bytes, name: str, hook: Callable[[dict[str, Any]], Any] = lambda item: item) -> Any:
@@ -138,12 +136,8 @@ def read_json(data: bytes, name: str, hook: Callable[[dict[str, Any]], Any] = la
         return hook(item)
 
     with ZipFile(BytesIO(data)) as archive:
-        return json.loads(bounded(archive.read(name)), object_pairs_hook=checked)
-
-
-def bounded(text: bytes) -> bytes:
-    """JSON that does not take too much memory; else a ValueError."""
-    parts = text.count(b"{") + text.count(b"[")
+        text = archive.read(name)
+    parts = text.count(b"{") + text.count(b"[")  # before they are read: what takes memory
     if len(text) > _MOST_JSON or parts > _MOST_CONTAINERS or text.count(b",") > _MOST_COMMAS:
         raise ValueError(f"{len(text):,} bytes of JSON with {parts:,} parts are too many for a file")
-    return text
+    return json.loads(text, object_pairs_hook=checked)

@@ -13,14 +13,10 @@ from typing import Any
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _AT_ONCE = 2**24  # bytes
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # of file systems that cannot force a directory to disk
-_KINDS = (
-    (stat.S_ISLNK, "a symbolic link; name the file it points to"),
-    (stat.S_ISDIR, "a directory; name a file in it"),
-    (stat.S_ISFIFO, "a named pipe; name a regular file"),
-    (stat.S_ISSOCK, "a socket; name a regular file"),
-    (stat.S_ISCHR, "a device; name a regular file"),
-    (stat.S_ISBLK, "a device; name a regular file"),
-)
+_NO_FILES = {
+    stat.S_IFLNK: "symbolic link", stat.S_IFDIR: "directory", stat.S_IFIFO: "named pipe",
+    stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device",
+}  # fmt: skip
 
 
 def atomic_write(path: str | os.PathLike[str], chunks: Iterable[Any]) -> None:
@@ -35,55 +31,28 @@ def atomic_write(path: str | os.PathLike[str], chunks: Iterable[Any]) -> None:
     try:
         descriptor = os.open(temporary, _NEW_FILE, 0o666)
         try:
-            _write_all(descriptor, chunks, old)
+            try:
+                if old is not None and hasattr(os, "fchmod"):
+                    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+                for chunk in chunks:
+                    view = memoryview(chunk).cast("B")
+                    while len(view):
+                        view = view[os.write(descriptor, view[:_AT_ONCE]) :]
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
             os.replace(temporary, target)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        _sync_directory(target.parent)
+        if os.name != "nt":  # where directories cannot be opened
+            _sync_directory(target.parent)
     except OSError as error:
         raise OSError(error.errno, f"cannot write the file: {error.strerror}", str(target)) from error
 
 
-def check_target(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """Raise an OSError if no file can be written at `path`; else what is known of the file there."""
-    target = Path(os.fspath(path))
-    if not target.parent.is_dir():
-        reason = f"cannot write the file: there is no directory {str(target.parent)!r}; create it"
-        raise FileNotFoundError(errno.ENOENT, reason, str(target))
-    try:
-        found = os.lstat(target)
-    except FileNotFoundError:
-        found = None
-    if found is not None:
-        for is_kind, words in _KINDS:
-            if is_kind(found.st_mode):
-                code = errno.EISDIR if is_kind is stat.S_ISDIR else errno.EINVAL
-                raise OSError(code, f"cannot write the file: it is {words}", str(target))
-    for place, what in ((target, "file"), (target.parent, "directory")):
-        if (found is not None or place != target) and not os.access(place, os.W_OK):
-            reason = f"cannot write the file: no permission to write its {what} {str(place)!r}"
-            raise PermissionError(errno.EACCES, reason, str(target))
-    return found
-
-
-def _write_all(descriptor: int, chunks: Iterable[Any], old: os.stat_result | None) -> None:
-    try:
-        if old is not None and hasattr(os, "fchmod"):
-            os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
-        for chunk in chunks:
-            view = memoryview(chunk).cast("B")
-            while len(view):
-                view = view[os.write(descriptor, view[:_AT_ONCE]) :]
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _sync_directory(directory: Path) -> None:
     """Make the new name last, too."""
-    if os.name == "nt":  # directories cannot be opened there
-        return
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -92,3 +61,21 @@ def _sync_directory(directory: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def check_target(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """Raise an OSError if no file can be written at `path`; else what is known of the file there."""
+    target, found = Path(os.fspath(path)), None
+    if not target.parent.is_dir():
+        reason = f"cannot write the file: there is no directory {str(target.parent)!r}; create it"
+        raise FileNotFoundError(errno.ENOENT, reason, str(target))
+    if os.path.lexists(target):
+        found = os.lstat(target)
+        if kind := _NO_FILES.get(stat.S_IFMT(found.st_mode)):
+            code = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
+            raise OSError(code, f"cannot write the file: it is a {kind}; name a regular file", str(target))
+    for place, what in ((target, "file"), (target.parent, "directory")):
+        if (found is not None or place != target) and not os.access(place, os.W_OK):
+            reason = f"cannot write the file: no permission to write its {what} {str(place)!r}"
+            raise PermissionError(errno.EACCES, reason, str(target))
+    return found

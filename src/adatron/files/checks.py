@@ -1,6 +1,7 @@
 """Whether a model agrees with itself and is finite, before it is saved and after it is loaded.
 
-Shapes and bounds come first, so that nothing is read beyond its end; then every machine makes a prediction.
+Nothing here is about one class: data classes check themselves in ``__post_init__``, estimators in
+``_check_fitted``; everything has to be finite, and every estimator makes a prediction.
 """
 
 from __future__ import annotations
@@ -18,17 +19,15 @@ from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
-from adatron.estimators.expansion import dense_coef
-from adatron.estimators.probabilities import PairProbabilities
-from adatron.kernels import KERNELS, CallableKernel, Kernel, Precomputed
+from adatron.estimators.base import KernelMachine
+from adatron.kernels import KERNELS, CallableKernel, Kernel
 
-_ROUNDING = 1e-6
 _MOST_FEATURES = 10**7  # of rows that are not sparse
 _MAY_BE_INFINITE = {"bias_interval_", "history_", "path_", "statistics_", "categories_"}
 _METHODS = ("predict", "decision_function", "predict_proba", "score_samples", "staged_decision_function")
 
 
-def check_model(model: BaseEstimator) -> None:
+def check_model(model: Any) -> None:
     """Raise a ValueError when fitted attributes contradict one another or are not finite.
 
     >>> from adatron import SVC
@@ -37,7 +36,7 @@ def check_model(model: BaseEstimator) -> None:
     >>> model.n_support_[0] = 7
     >>> check_model(model)
     Traceback (most recent call last):
-    ValueError: inconsistent model: SVC: n_support_ does not add up to 2 support vectors
+    ValueError: inconsistent model: SVC: n_support_ cannot be, beside the other attributes
     """
     part: Any = model
     try:
@@ -45,8 +44,8 @@ def check_model(model: BaseEstimator) -> None:
             warnings.simplefilter("ignore")
             for part in estimators_in(model):
                 _check_attributes(part)
-                if type(part).__module__.startswith("adatron.") and any(n.endswith("_") for n in vars(part)):
-                    _check_machine(part)
+                if isinstance(part, KernelMachine) and any(name.endswith("_") for name in vars(part)):
+                    part._check_fitted()
                     _check_outputs(part)
             part = model
             if isinstance(model, Pipeline) and len(model.steps) > 1:
@@ -81,7 +80,8 @@ def _items(value: Any) -> list[Any]:
 
 def _check_attributes(part: Any) -> None:
     """Names that are parameters or set by `fit`, a kernel that is no code, values that are finite."""
-    parameters, kernel = signature(type(part)).parameters, getattr(part, "kernel", "rbf")
+    parameters = signature(type(part)).parameters
+    kernel = getattr(part, "kernel", "rbf") if isinstance(part, KernelMachine) else "rbf"
     is_kernel = kernel in KERNELS if isinstance(kernel, str) else isinstance(kernel, Kernel)
     _require(is_kernel and not isinstance(kernel, CallableKernel), f"kernel is {str(kernel)[:50]!r}")
     for name, value in vars(part).items():
@@ -101,88 +101,18 @@ def _check_values(value: Any, name: str, is_free: bool) -> None:
         is_finite = is_free or value.dtype.kind != "f" or np.isfinite(value).all()
         is_truth = value.dtype.kind != "b" or value.view(np.uint8).max(initial=0) <= 1
         _require(is_finite and is_truth, f"{name} has NaN or infinity, or is neither true nor false")
-    elif isinstance(value, type):
-        _require(is_free or value in (np.float32, np.float64), f"{name} is {value}")
-    elif is_dataclass(value):  # a kernel, for instance, checks its parameters when it is made
+    elif is_dataclass(value) and not isinstance(value, type):  # it checks its parts when it is made
         make: Any = type(value)
         make(**{own.name: vars(value)[own.name] for own in fields(value)})
     for item in _items(value):
         _check_values(item, name, is_free)
 
 
-def _check_machine(part: Any) -> None:
-    """Attributes of an estimator with d features, k classes (or 1), s support vectors and p problems."""
-    a, d, k = vars(part), part.n_features_in_, len(getattr(part, "classes_", "1"))
-    _require(type(d) is int and d >= 1, f"n_features_in_ is {d!r}")
-    if "classes_" in a:
-        classes = part.classes_
-        is_ordered = classes.dtype.kind == "O" or np.array_equal(np.unique(classes), classes)
-        _require(is_ordered and 2 <= k == len(set(classes.tolist())), "classes_ are not two or more in order")
-    _require(all(getattr(value, "n_classes", k) == k for value in a.values()), f"classes_ are only {k}")
-    shapes: dict[str, tuple[int, ...]] = {"feature_names_in_": (d,), "feature_scale_": (d,), "offset_": (1,)}
-    shapes |= {"class_weight_": (k,), "n_support_": (k,)}
-    if "support_" in a:
-        s, p, rows = len(part.support_), len(a.get("intercept_", "1")), part.dual_coef_.shape[0]
-        known = [(1, 1)] if k <= 2 else [(k, k), (k * (k - 1) // 2, k - 1)]
-        _require((p, rows) in known, f"intercept_ and dual_coef_ have {p} and {rows} rows for {k} classes")
-        shapes |= {"support_": (s,), "dual_coef_": (rows, s), "intercept_": (p,)}
-    for name, shape in shapes.items():
-        found = np.shape(a.get(name, np.empty(shape)))
-        _require(found == shape, f"{name} has shape {found}, expected {shape}")
-    if "support_" in a:
-        _check_support(part, s, d, p)
-    names = a.get("feature_names_in_", np.empty(0)).tolist()
-    _require(all(isinstance(name, str) for name in names), "feature_names_in_ are not names")
-    for name in {"feature_scale_", "gamma_", "sigma_"} & a.keys():
-        _require(np.all(np.isfinite(a[name])) and np.all(a[name] > 0.0), f"{name} is not positive")
-    shape = a.get("decision_function_shape", "ovr")
-    _require(shape in ("ovr", "ovo"), f"decision_function_shape is {shape!r}")
-    converged = a.get("status_", "") == "converged"
-    _require(a.get("converged_", converged) is converged, "converged_ contradicts status_")
-    lengths = {len(column) for column in a.get("history_", {}).values()}
-    _require(len(lengths) <= 1, "history_ has columns of several lengths")
-
-
-def _check_support(part: Any, s: int, d: int, p: int) -> None:
-    """Support vectors and their multipliers; compiled functions rely on these shapes and types."""
-    a, support, vectors, coefficients = vars(part), part.support_, part.support_vectors_, dense_coef(part)
-    counts, n_rows = a.get("n_support_", np.array([s])), len(a.get("labels_", ())) or part.shape_fit_[0]
-    _require(counts.sum() == s and counts.min() >= 0, f"n_support_ does not add up to {s} support vectors")
-    is_inside = np.all((support >= 0) & (support < n_rows)) and a.get("shape_fit_", (d,))[-1] == d
-    _require(is_inside and support.dtype.kind == counts.dtype.kind == "i", "support_ points beyond the data")
-    largest, bound = np.abs(coefficients).max(initial=0.0), a.get("_bound", np.inf)
-    _require(largest <= bound * (1.0 + _ROUNDING), f"dual_coef_ has {largest}, above its bound C = {bound}")
-    if "offset_" in a or "radius_" in a:
-        _require((coefficients >= 0.0).all(), "dual_coef_ has negative multipliers")
-        _require(a.get("offset_", 0.0) == -a.get("intercept_", 0.0), "offset_ is not -intercept_")
-    if "radius_" in a:  # of the ball of a clustering
-        _require(abs(coefficients.sum() - 1.0) < _ROUNDING, "dual_coef_ does not add up to 1")
-        _require(0.0 <= part.radius_ < np.inf, f"radius_ is {part.radius_}")
-        _require(part.labels_.max() + 1 == part.n_clusters_, "n_clusters_ is not the number of labels_")
-    if "_probabilities" in a:
-        is_of_pairs = isinstance(part._probabilities, PairProbabilities)
-        _require(is_of_pairs == (len(coefficients) < p), "_probabilities are those of another strategy")
-    _require(vectors.shape in ((s, d), (0, d), (0, 0)), f"support_vectors_ has shape {vectors.shape}")
-    weights, is_precomputed = coefficients.T, False
-    if "intercept_" in a:
-        expansion = part._expansion()
-        vectors, weights = expansion.vectors, expansion.coefficients
-        is_precomputed = isinstance(expansion.kernel, Precomputed)
-        _require(part.intercept_.dtype == np.float64, "intercept_ is not float64")
-    fits = weights.shape == (vectors.shape[0], p) and (is_precomputed or vectors.shape[1] == d)
-    _require(fits, f"dual_coef_ has shape {weights.shape} for vectors of shape {vectors.shape}")
-    is_double = weights.dtype == np.float64 and (is_precomputed or vectors.dtype == np.float64)
-    _require(is_double, "support_vectors_ or dual_coef_ is not float64")
-    rows, stages, _ = getattr(part, "_stages", (vectors, [], []))
-    fits = rows.shape[1:] == vectors.shape[1:] and all(len(stage) == rows.shape[0] for stage in stages)
-    _require(fits, f"_stages has {rows.shape} rows for other coefficients")
-
-
 def _check_outputs(part: Any) -> None:
-    """One prediction by every method, for a row of zeros."""
+    """One prediction by every method."""
     is_sparse = sparse.issparse(getattr(part, "support_vectors_", None))
     _require(is_sparse or part.n_features_in_ <= _MOST_FEATURES, "n_features_in_ is beyond all measure")
-    row = (sparse.csr_array if is_sparse else np.zeros)((1, part.n_features_in_))
+    row = part._trial_row()
     for method in (name for name in _METHODS if hasattr(part, name)):
         try:
             outputs = getattr(part, method)(row)
@@ -207,6 +137,8 @@ def _output_row(transformer: Any) -> np.ndarray:
             rest = np.zeros((1, places[name].stop - places[name].start))  # "passthrough", or "drop"
             rows.append(_output_row(part) if isinstance(part, BaseEstimator) else rest)
         row = np.hstack(rows)
+    elif type(transformer).__module__.startswith("adatron."):
+        row = transformer.transform(transformer._trial_row())
     else:
         _require(transformer.n_features_in_ <= _MOST_FEATURES, "n_features_in_ is beyond all measure")
         row = np.zeros((1, transformer.n_features_in_))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
-from io import BytesIO
 from math import prod
 from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.files.archive import bounded, headers_of, read_archive, read_json, refusing, write_archive
+from adatron.files.archive import headers_of, read_archive, read_json, refusing
+from adatron.files.atomic import atomic_write
 from adatron.files.checks import check_model, estimators_in
-from adatron.files.schema import OWN_TYPES, SKOPS_TRUSTED, Dump, check_node
+from adatron.files.values import OWN_TYPES, built, dumped, skops_io
 from adatron.training import Status
 
 _STATUSES = {status.value: status for status in Status}
@@ -28,7 +27,8 @@ def save_model(
 
     The file holds parameters and fitted attributes, among them training rows (the support vectors), class
     labels and names of features. It holds no code, path, user or host name and no date. Callbacks, metadata
-    requests and random generators are left out.
+    requests and random generators are left out. A ValueError says what a file cannot hold, such as a kernel
+    function; an OSError, that it cannot be written, or that `path` is a link, a directory or a pipe.
 
     Parameters
     ----------
@@ -39,17 +39,9 @@ def save_model(
     about : dict, optional
         What else is to be known of the model, in values that JSON has; `describe_file` gives it back.
 
-    Raises
-    ------
-    ValueError
-        The estimator is not fitted, or holds something that a file cannot, such as a kernel function.
-    OSError
-        The file cannot be written, or `path` is a symbolic link, a directory, a pipe or a device.
-
     See Also
     --------
     load_model : reads the file.
-    describe_file : tells what is in it.
     to_libsvm, to_onnx : write models for other programs.
 
     Examples
@@ -60,25 +52,17 @@ def save_model(
     >>> X_train, X_test, y_train, y_test = load_sonar(split="half")
     >>> model = SVC(C=10.0).fit(X_train, y_train)
     >>> with tempfile.TemporaryDirectory() as directory:
-    ...     path = os.path.join(directory, "sonar.skops")
-    ...     io.save_model(model, path)
-    ...     again = io.load_model(path)
+    ...     io.save_model(model, os.path.join(directory, "sonar.skops"))
+    ...     again = io.load_model(os.path.join(directory, "sonar.skops"))
     >>> bool((again.decision_function(X_test) == model.decision_function(X_test)).all())
     True
     """
     if not isinstance(estimator, BaseEstimator):
         raise ValueError(f"a {type(estimator).__name__} cannot be stored in a model file, only an estimator")
     check_is_fitted(estimator)
-    dump, dumped, skops_io = Dump(), BytesIO(), _skops_io()
-    try:
-        portable = dump.portable(estimator, type(estimator).__name__)
-        check_model(estimator)
-        skops_io.dump(portable, dumped)
-    except (RecursionError, TypeError) as error:  # of skops, for types that it does not know
-        what = f"a {type(estimator).__name__} cannot be stored: it is nested without end, or {error}"
-        raise ValueError(what) from error
-    text = bounded(json.dumps(dict(about or {}), sort_keys=True).encode())
-    write_archive(path, "model", {**dump.members(dumped), "about.json": text})
+    data = b"".join(dumped(estimator, "model", dict(about or {})))
+    _checked(data, skops_io().loads)  # what cannot be read again is not written
+    atomic_write(path, [data])
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -86,7 +70,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
     Nothing in the file is executed; what it may name are adatron's own classes and transformers of
     scikit-learn. The estimator predicts what the saved one did, bit for bit with the same libraries on the
-    same machine.
+    same machine. A ValueError says that the file is not a model file, damaged, inconsistent, or of a later
+    version; an OSError, that it cannot be read.
 
     Parameters
     ----------
@@ -95,13 +80,6 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-
-    Raises
-    ------
-    ValueError
-        The file is not a model file, damaged, inconsistent, or of a later version.
-    OSError
-        It cannot be read.
 
     See Also
     --------
@@ -115,19 +93,22 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Traceback (most recent call last):
     ValueError: '…/models.py' is not an adatron model, or was cut off: it does not end in a checksum
     """
-    skops_io = _skops_io()
-    data, _ = read_archive(path, "model")
+    loads, (data, _) = skops_io().loads, read_archive(path, "model")
     with refusing(path):
-        read_json(data, "schema.json", check_node)
-        model = skops_io.loads(data, trusted=SKOPS_TRUSTED)
-        for part in estimators_in(model):
-            if type(part) in OWN_TYPES.values():
-                for name, parameter in signature(type(part)).parameters.items():
-                    vars(part).setdefault(name, parameter.default)  # which an older version did not have
-                if "status_" in vars(part):
-                    part.status_ = _STATUSES[part.status_]  # skops gives it back as text
-        check_is_fitted(model)
-        check_model(model)
+        return _checked(data, loads)
+
+
+def _checked(data: bytes, loads: Callable[..., Any]) -> Any:
+    """The model of an archive, if it agrees with itself."""
+    model = built(data, loads)
+    for part in estimators_in(model):
+        if type(part) in OWN_TYPES.values():
+            for name, parameter in signature(type(part)).parameters.items():
+                vars(part).setdefault(name, parameter.default)  # which an older version did not have
+            if "status_" in vars(part):
+                part.status_ = _STATUSES.get(part.status_, part.status_)  # skops gives it back as text
+    check_is_fitted(model)
+    check_model(model)
     return model
 
 
@@ -146,7 +127,6 @@ def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     See Also
     --------
-    save_model : writes the file.
     load_model : builds the model.
 
     Examples
@@ -155,30 +135,18 @@ def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> from adatron import ParzenClassifier, io
     >>> model = ParzenClassifier().fit([[0.0], [1.0]], ["a", "b"])
     >>> with tempfile.TemporaryDirectory() as directory:
-    ...     path = os.path.join(directory, "small.skops")
-    ...     io.save_model(model, path, about={"columns": ["size"]})
-    ...     told = io.describe_file(path)
+    ...     io.save_model(model, os.path.join(directory, "small.skops"), about={"columns": ["size"]})
+    ...     told = io.describe_file(os.path.join(directory, "small.skops"))
     >>> told["about"], told["arrays"][0]["name"]
     ({'columns': ['size']}, 'ParzenClassifier_support_')
     """
     data, version = read_archive(path, "model")
     with refusing(path):
-        about = dict(read_json(data, "about.json"))
-        arrays = [
-            {
-                "name": name.removesuffix(".npy"), "dtype": str(dtype), "shape": list(shape),
-                "bytes": dtype.itemsize * prod(shape),
-            }
-            for name, (dtype, shape) in headers_of(data).items()
-        ]  # fmt: skip
-    written_by = f"adatron {version}"
-    return {"format": "skops", "written_by": written_by, "bytes": len(data), "about": about, "arrays": arrays}
-
-
-def _skops_io() -> Any:
-    try:
-        import skops.io
-    except ImportError as error:
-        message = "model files need skops: pip install 'adatron[cli]', or skops itself"
-        raise ImportError(message) from error
-    return skops.io
+        found, about = headers_of(data), dict(read_json(data, "about.json"))
+    arrays = [
+        {"name": name.removesuffix(".npy"), "dtype": str(dtype), "shape": list(shape)}
+        | {"bytes": dtype.itemsize * prod(shape)}
+        for name, (dtype, shape) in found.items()
+    ]
+    known = {"format": "skops", "written_by": f"adatron {version}", "bytes": len(data)}
+    return known | {"about": about, "arrays": arrays}

@@ -1,4 +1,4 @@
-"""The kernel matrix as something that multiplies, dense or evaluated on demand.
+"""Kernel matrices: something that multiplies, dense or evaluated on demand.
 
 >>> import numpy as np
 >>> from adatron.gram import choose_gram
@@ -24,4 +24,4 @@ from adatron.gram.row_source import (
     row_keys, weighted_sum,
 )  # fmt: skip
 from adatron.gram.rows import RowGram
-from adatron.gram.tiles import expand, whole_matrix
+from adatron.gram.evaluate import expand, whole_matrix

@@ -1,4 +1,4 @@
-"""What a kernel matrix is to everything else: one abstract class with declared capabilities.
+"""The abstract class of all kernel matrices, with declared capabilities.
 
 Four methods are required; all others have defaults that are right for a matrix whose entries can be read.
 Solvers and rules look at the capabilities, never at the class.
@@ -17,7 +17,7 @@ from adatron.numerics.compiled import compiled, compiled_part
 from adatron.numerics.exponential import exponential
 
 Rows: TypeAlias = "slice | np.ndarray"
-FUNCTIONS = ("identity", "exp", "power", "tanh")  # that `row_of` applies
+FUNCTIONS = ("identity", "exp", "power", "tanh", "exp of root")  # that `row_of` applies
 _VALUES_AT_ONCE = 10_000_000
 
 
@@ -25,22 +25,22 @@ class Gram(ABC):
     """A symmetric m × m kernel matrix that need not exist in memory."""
 
     m: int
-    has_entries: bool = True  # entries are those of the kernel; not so for a low-rank approximation
+    has_entries: bool = True  # entries are those of the kernel, unlike those of a low-rank approximation
     is_single: bool = False  # kernel values are float32; `exact` and `exact_outputs` then have float64 ones
-    evaluates_rows: bool = False  # most rows are never evaluated, so solvers should ask for few
-    has_own_threads: bool = False  # evaluates kernel values on own threads, beside which BLAS should use one
+    evaluates_rows: bool = False  # rows are evaluated on demand, so solvers should ask for few
+    has_own_threads: bool = False  # evaluates kernel values on its own threads, so BLAS should use one
     is_elsewhere: bool = False  # rows are on the workers of a cluster
     is_whole: bool = False  # all entries are in memory, so products with the whole matrix are cheap
-    factor: np.ndarray | None = None  # Z (m, r), if ``K = Z Zᵀ`` is known by one in memory
-    lower_half: np.ndarray | None = None  # values up to the diagonal, if compiled code may multiply by them
-    cost: int = 0  # bytes held at most beyond what the caller has given
+    factor: np.ndarray | None = None  # Z (m, r), if ``K = Z Zᵀ`` with Z in memory
+    lower_half: np.ndarray | None = None  # the lower triangle, if compiled code may multiply by it
+    cost: int = 0  # most bytes held in addition to what the caller passed
     # Of a low-rank approximation: places and rows of its landmarks, the projection P of
     # ``z(x) = k(x, landmark_rows) P``, and the error relative to the trace.
     landmarks: np.ndarray = np.empty(0, dtype=np.int64)
     landmark_rows: np.ndarray = np.empty((0, 0))
     projection: np.ndarray = np.empty((0, 0))
     trace_error: float = 0.0
-    copies: int = 1  # how often each of the `points` stands in this matrix
+    copies: int = 1  # how often each of the `points` occurs in this matrix
 
     @property
     def points(self) -> Gram:
@@ -68,7 +68,7 @@ class Gram(ABC):
         f += weights @ self.block(rows)
 
     def exact(self) -> Gram:
-        """The same matrix with float64 kernel values; what this one keeps may be forgotten."""
+        """The same matrix with float64 kernel values; this one may release what it keeps."""
         return self
 
     def exact_outputs(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -76,7 +76,7 @@ class Gram(ABC):
         return self.block(rows) @ weights
 
     def release(self) -> None:
-        """Forget what can be evaluated again; by default there is nothing."""
+        """Free memory for values that can be evaluated again; by default there are none."""
         return
 
     def partial(self) -> PartialMatrix:
@@ -88,11 +88,11 @@ class Gram(ABC):
         return self.partial()
 
     def weights_of(self, V: np.ndarray) -> np.ndarray:
-        """What stands for the expansions with coefficients V: ``Zᵀ V`` for a low-rank matrix, else V."""
+        """The compressed form of expansions with coefficients V: ``Zᵀ V`` for a low-rank matrix, else V."""
         return V
 
     def outputs_of(self, W: np.ndarray) -> np.ndarray:
-        """Outputs of all points from what `weights_of` gives."""
+        """Outputs of all points from the result of `weights_of`."""
         return self.matmul(W)
 
     def visit(self, function: Callable, V: np.ndarray, passes: list, rest: tuple) -> tuple:
@@ -117,12 +117,12 @@ class Gram(ABC):
         return all(self.block(slice(i, i + step)).min() >= 0.0 for i in range(0, self.m, step))
 
     def cancel_twins(self, alpha: np.ndarray) -> np.ndarray:
-        """α without what a point and its twin have in common, where points stand twice."""
+        """Subtract from α what a point and its twin have in common, where points occur twice."""
         return alpha
 
 
 class GramView(Gram):
-    """Some of the points of a matrix; rows come from, and stay in, its cache."""
+    """Some of the points of a matrix, sharing its row cache."""
 
     def __init__(self, parent: Gram, rows: np.ndarray) -> None:
         self.parent, self.rows, self.m = parent, rows, len(rows)
@@ -147,7 +147,7 @@ class GramView(Gram):
 
 
 class TwinGram(Gram):
-    """The matrix ``[[K, K], [K, K]]`` of m points and their twins, of which only K exists.
+    """The matrix ``[[K, K], [K, K]]`` of m points and their twins; only K is stored.
 
     These are the twin variables of regression. Rows are those of K, so a point and its twin share them in
     the cache; products fold the two halves before they multiply.
@@ -206,7 +206,7 @@ class TwinGram(Gram):
 
 
 class PartialMatrix(NamedTuple):
-    """A square matrix of which compiled code evaluates missing rows itself: plain arrays and numbers.
+    """A matrix for compiled code, which evaluates missing rows itself: plain arrays and numbers.
 
     ``K_ij = function(scale ⟨x_i, x_j⟩ + o_i + o_j + constant)``
     """
@@ -226,14 +226,14 @@ class PartialMatrix(NamedTuple):
 
     @classmethod
     def whole(cls, K: np.ndarray) -> PartialMatrix:
-        """A matrix whose rows are all there."""
+        """Wrap a matrix whose rows are all evaluated."""
         n, nothing = len(K), np.empty((0, 0), dtype=K.dtype)
         return cls(K, np.arange(n), np.array([n]), nothing, np.empty(0, dtype=K.dtype), 0, np.zeros(3))
 
 
 @compiled_part
 def row_of(i, matrix):
-    """Row i of a `PartialMatrix`, evaluated first if need be; there must be room."""
+    """Row i of a `PartialMatrix`, evaluated if it is missing; there must be room for it."""
     if matrix.place[i] < 0:
         row = matrix.K[matrix.filled[0]]
         offsets, columns, numbers = matrix.offsets, matrix.columns, matrix.numbers
@@ -252,6 +252,9 @@ def row_of(i, matrix):
         elif matrix.function == 3:
             for j in range(len(row)):
                 row[j] = np.tanh(row[j])
+        elif matrix.function == 4:
+            for j in range(len(row)):
+                row[j] = exponential(-np.sqrt(max(-row[j], 0.0)))
         matrix.place[i] = matrix.filled[0]
         matrix.filled[0] += 1
     return matrix.K[matrix.place[i]]
@@ -275,7 +278,7 @@ def add_kept_rows(kept, slots, weights, f, first, last):
 
 
 def check_finite(values: np.ndarray, rows: np.ndarray | None, cols: np.ndarray | None) -> np.ndarray:
-    """Return `values` unless one is NaN or infinite: say which rows before training starts on nonsense."""
+    """Return `values`; an error names the rows if one is NaN or infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):  # one pass; a sum can overflow by itself, hence the second look
             return values

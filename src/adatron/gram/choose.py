@@ -1,4 +1,4 @@
-"""Which kind of kernel matrix serves a fit, and why."""
+"""Choose the kind of kernel matrix for a fit."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from scipy import sparse
 
 from adatron.gram.base import Gram, check_finite
 from adatron.gram.dense import DenseGram, LazyGram
+from adatron.gram.evaluate import whole_matrix
 from adatron.gram.low_rank import LowRankGram, is_on_disk, low_rank_gram
 from adatron.gram.regime import REGIME, Regime
 from adatron.gram.row_source import fits_single, is_distributed
 from adatron.gram.rows import RowGram, row_gram
-from adatron.gram.tiles import whole_matrix
 from adatron.kernels import Kernel, Linear, Precomputed, squared_norms
 from adatron.numerics.memory import available_memory
 
 
 class Choice(NamedTuple):
-    """A kernel matrix and the sentence that explains why it is held that way."""
+    """A kernel matrix and the reason for its kind."""
 
     gram: Gram
     reason: str
@@ -38,8 +38,8 @@ def choose_gram(
     `whitened` are those of `low_rank_gram`. The caller says what the matrix is for:
 
     - `needs_few_rows`: a working-set method will read few rows, and multiply by few others;
-    - `only_multiplies`: the solver does with products alone, as a matrix on a cluster has them;
-    - `precise`, `single`: only float64 values will do; float32 will, for products with few columns;
+    - `only_multiplies`: the solver needs products only, which a matrix on a cluster offers;
+    - `precise`, `single`: float64 values are needed; float32 is enough, for products with few columns;
     - `copies`: how many matrices of this size there will be once the caller has restricted a dense one.
     """
     m = X.shape[0]
@@ -63,7 +63,7 @@ def choose_gram(
     free, is_auto = available_memory(), cache_size == "auto"
     budget = min(free // 2, regime.auto_bytes) if is_auto else min(int(float(cache_size) * 2**20), free)
     if needs_few_rows:
-        # objects of a kernel function cost what they cost
+        # the cost of a kernel function on objects is unknown
         if is_auto and X.ndim == 2 and X.shape[1] <= regime.narrow_features:
             budget = min(budget, regime.narrow_bytes)
         return _few_rows(kernel, X, budget, precise, regime)
@@ -93,7 +93,7 @@ def _few_rows(kernel: Kernel, X: Any, budget: int, precise: bool, regime: Regime
 
 
 def _check_norms(X: Any) -> None:
-    """Rows whose inner products overflow are reported before any are used."""
+    """Raise an error if inner products of rows overflow."""
     with np.errstate(over="ignore"):
         squares = squared_norms(X)
     worst = int(squares.argmax())

@@ -1,8 +1,8 @@
-"""Tasks and blocks of rows on the workers of a dask.distributed `Client`, and what may go wrong with them.
+"""Tasks and blocks of rows on the workers of a dask.distributed `Client`, and their failures.
 
 Every task is a function without side effects, of arguments that the scheduler keeps: when a worker is lost,
-what it held is computed again elsewhere, with the same result. Only what no other worker can help with ends
-in a `ClusterError`: no worker or no scheduler for ``adatron.timeout`` seconds (50 by default), a step that
+what it held is computed again elsewhere, with the same result. What another worker cannot repair
+is a `ClusterError`: no worker or no scheduler for ``adatron.timeout`` seconds (50 by default), a step that
 takes longer than ``adatron.step-timeout`` (an hour), a partition that ends every worker that touches it. Both
 times are settings of Dask: ``dask.config.set({"adatron.timeout": 300})``.
 """
@@ -27,7 +27,7 @@ from adatron.numerics import reproducible
 from adatron.numerics.threads import one_blas_thread
 
 _TIMEOUTS = {"timeout": 50.0, "step-timeout": 3600.0}  # seconds, unless Dask's configuration says otherwise
-_SUMMANDS = 8  # of one task of a tree
+_SUMMANDS = 8  # summed by one task of a tree
 
 
 class Cluster:
@@ -38,7 +38,7 @@ class Cluster:
 
     @cached_property
     def workers(self) -> list[dict[str, Any]]:
-        """What every worker says of itself; an error if one of them has other versions."""
+        """Information on every worker; an error if one of them has other versions."""
         timeout, here = _setting("timeout"), _versions()
         try:
             self.client.wait_for_workers(1, timeout=timeout)
@@ -62,7 +62,7 @@ class Cluster:
         return min(worker["memory"] // worker["threads"] for worker in self.workers)
 
     def map(self, function: Callable[..., Any], first: list[Any], *others: Any) -> list[Any]:
-        """Futures of ``function(*arguments)`` for the arguments in lists; one that is no list is for all."""
+        """Futures of ``function(*arguments)`` for arguments in lists; other arguments are used for all."""
         import dask
 
         columns = [column if isinstance(column, list) else [column] * len(first) for column in others]
@@ -76,7 +76,7 @@ class Cluster:
         return self.map(function, *([argument] for argument in arguments))[0]
 
     def shared(self, value: Any) -> Any:
-        """A value that many tasks need, as a future: workers pass it on to one another."""
+        """A value for many tasks, as a future: workers get it from one another."""
         return self.submit(same, value)
 
     def gather(self, futures: list[Any], partitions: Sequence[int] | None = None) -> list[Any]:
@@ -140,7 +140,7 @@ class RowBlocks(DistributedRows):
         self.rows_at_once = reproducible.rows_at_once(self.shape[0])
 
     def parts(self, V: np.ndarray) -> list[np.ndarray]:
-        """The rows of an array on this side, as they belong to the blocks."""
+        """Split an array of this process like the blocks."""
         return [np.ascontiguousarray(V[first:last]) for first, last in pairwise(self.bounds)]
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -148,11 +148,11 @@ class RowBlocks(DistributedRows):
         return self.cluster.map(function, self.blocks, *arguments)
 
     def gathered(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """``function(block, *arguments)`` of every block, on this side."""
+        """``function(block, *arguments)`` of every block, brought to this process."""
         return self.cluster.gather(self.each(function, *arguments), self.partitions)
 
     def map_rows(self, function: Callable[..., Any], *values: Any) -> np.ndarray:
-        """``function(rows, *values)``, one result for every row, on this side."""
+        """``function(rows, *values)``, one result for every row, brought to this process."""
         return np.concatenate(self.gathered(group_by_group, function, self.rows_at_once, *values))
 
     def mapped(self, function: Callable[..., Any], width: int, *arguments: Any) -> RowBlocks:
@@ -161,7 +161,7 @@ class RowBlocks(DistributedRows):
         return RowBlocks(self.cluster, blocks, np.diff(self.bounds), width, self.partitions)
 
     def times(self, W: Any) -> np.ndarray:
-        """``M W`` on this side, W an array or a future of one."""
+        """``M W`` in this process, W an array or a future of one."""
         return np.concatenate(self.gathered(reproducible.times, W, self.rows_at_once, 1))
 
     def transposed_times(self, V: np.ndarray) -> Any:
@@ -173,12 +173,12 @@ class RowBlocks(DistributedRows):
         return self.cluster.submit(reproducible.rounded_sum, pairs)
 
     def keep(self, rows: np.ndarray) -> RowBlocks:
-        """Some of the rows, in any order; they stay on the workers, and if sorted, on their own."""
+        """Some of the rows, in any order; they stay on the workers, sorted ones where they are."""
         is_sorted, even = (np.diff(rows) > 0).all(), np.linspace(0, len(rows), len(self.blocks) + 1)
         return self.rearranged(np.searchsorted(rows, self.bounds) if is_sorted else even, rows)
 
     def rearranged(self, bounds: np.ndarray, rows: np.ndarray | None = None) -> RowBlocks:
-        """All rows, or some, in blocks with about the given bounds; each is whole groups of rows."""
+        """All rows, or some, in blocks with about the given bounds; each has whole groups of rows."""
         bounds = reproducible.aligned(bounds, self.shape[0] if rows is None else len(rows))
         lengths, blocks, firsts = np.diff(self.bounds), [], []
         for first, last in pairwise(bounds.tolist()):
@@ -192,7 +192,7 @@ class RowBlocks(DistributedRows):
         return RowBlocks(self.cluster, blocks, np.diff(bounds), self.shape[1], firsts)
 
     def __getitem__(self, rows: Rows) -> np.ndarray:
-        """Some of the rows, on this side."""
+        """Some of the rows, brought to this process."""
         rows = np.arange(self.shape[0])[rows]
         if len(rows) == 0:
             return np.empty((0, self.shape[1]))
@@ -201,7 +201,7 @@ class RowBlocks(DistributedRows):
         return _joined(self.cluster.gather(pieces, [self.partitions[b] for b in used]), order)
 
     def _located(self, rows: np.ndarray) -> tuple[list[int], list[Any], np.ndarray | None]:
-        """The blocks that have some rows, where in them, and the order of these pieces if it is another."""
+        """The blocks that hold some rows, the places in them, and the order of the pieces if it differs."""
         is_sorted = (np.diff(rows) > 0).all()
         distinct, order = (rows, None) if is_sorted else np.unique(rows, return_inverse=True)
         cuts = np.searchsorted(distinct, self.bounds)
@@ -218,7 +218,7 @@ def running_cluster() -> Cluster:
     try:
         from distributed import get_client
     except ImportError as error:
-        message = f"Dask collections need the extra 'dask': pip install 'adatron[dask]' ({error})"
+        message = f"Dask collections need dask: pip install 'dask[array,dataframe,distributed]' ({error})"
         raise ImportError(message) from error
     try:
         return Cluster(get_client())
@@ -236,7 +236,7 @@ def _setting(name: str) -> float:
 
 
 def _explained(error: Exception, futures: list[Any], partitions: Sequence[int] | None) -> Exception:
-    """The error of a task as one of ours, with the partition it belongs to."""
+    """Turn the error of a task into one of ours that names the partition."""
     failed = [number for number, future in enumerate(futures) if future.status == "error"]
     where = f"partition {partitions[failed[0]]} of X" if partitions and failed else "a task of the fit"
     kind = type(error).__name__
@@ -262,7 +262,7 @@ def _versions() -> dict[str, str]:
 
 
 def _on_one_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Workers run a task on every thread, so a product must not start more threads."""
+    """Use one BLAS thread: workers run a task on every thread already."""
     with one_blas_thread():
         return function(*arguments)
 

@@ -14,17 +14,17 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from adatron.gram.base import Gram, Rows
+from adatron.gram.base import Gram, Rows, check_finite
 from adatron.gram.cluster import RowBlocks, same
+from adatron.gram.evaluate import tile_evaluator
 from adatron.gram.low_rank import FLOOR, Basis, LowRankGram, factor_rows, low_rank_gram
 from adatron.gram.regime import REGIME, Regime
-from adatron.gram.tiles import check_finite, tile_evaluator
 from adatron.kernels import Kernel, Linear
 from adatron.numerics.reproducible import times
 
 _MEMORY_SHARE = 0.5  # part of the workers' memory that a whole kernel matrix may take
-_PRODUCTS_KEPT = 3  # whose w is remembered
-_ROWS_KEPT = 64 * 2**20  # bytes of rows of the factor that are kept on this side
+_PRODUCTS_KEPT = 3  # products of which w is remembered
+_ROWS_KEPT = 64 * 2**20  # bytes of rows of the factor that the client keeps
 
 
 class DaskLowRankGram(LowRankGram):
@@ -70,7 +70,7 @@ class DaskLowRankGram(LowRankGram):
         return left @ self._rows(np.asarray(cols)).T
 
     def _rows(self, rows: np.ndarray) -> np.ndarray:
-        """Rows of the factor on this side; the exact finish asks for nearly the same ones again and again."""
+        """Rows of the factor, cached in this process: the exact finish asks for many of them repeatedly."""
         known, values = self._known
         missing = np.setdiff1d(rows, known)
         if len(missing):
@@ -89,9 +89,9 @@ class DaskLowRankGram(LowRankGram):
         """Let w = Zᵀ V visit block after block, changing as it goes.
 
         Calls ``function(Z_b, fixed_b, moving_b, (w, rest)) → (moving_b, (w, rest))`` for every block of each
-        of the `passes`, pairs of fixed arrays and one that moves. What is carried goes from worker to worker;
-        blocks take turns, so this is as fast as one worker. Returns the arrays that moved, the rest, and Z w
-        at the end.
+        of the `passes`, pairs of fixed arrays and one that changes. (w, rest) goes from worker to worker;
+        blocks take turns, so this is as fast as one worker. Returns the arrays that changed, the rest, and
+        Z w at the end.
         """
         rows, cluster, results = self.blocks, self.blocks.cluster, []
         carried = cluster.submit(same, (rows.transposed_times(V), rest))
@@ -106,7 +106,7 @@ class DaskLowRankGram(LowRankGram):
         return moved, found[len(results) - 1][1][1], np.concatenate(found[len(results) :])
 
     def _fixed(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Arrays that rarely change, once on the workers: a future for every block."""
+        """Send arrays that rarely change to the workers once: a future for every block."""
         for before, futures in self._held:
             if len(before) == len(arrays) and all(map(np.array_equal, before, arrays)):
                 return futures
@@ -151,7 +151,7 @@ def dask_gram(
     kernel: Kernel, X: RowBlocks, rank: float | None, random_state: Any, only_multiplies: bool,
     whitened: bool, regime: Regime = REGIME,
 ) -> tuple[Gram, str]:  # fmt: skip
-    """The kernel matrix of rows on a cluster, as `choose_gram` asks for it, and why it is held so."""
+    """The kernel matrix of rows on a cluster for `choose_gram`, and the reason for its kind."""
     (m, d), blocks = X.shape, f"in {len(X.blocks)} blocks"
     if rank is not None:
         gram = low_rank_gram(kernel, X, rank, random_state, whitened=whitened, regime=regime)
@@ -224,8 +224,8 @@ def dask_pivots(kernel: Kernel, X: RowBlocks, rank: int, tolerance: float) -> np
     """Places of at most `rank` pivots of incomplete Cholesky, fewer if the trace error falls to `tolerance`.
 
     Every round the row with the largest error becomes a pivot. A worker keeps the columns so far, and the
-    errors of its blocks; only the largest error and its row travel. The factor is built from the pivots
-    afterwards, so that what a lost worker held is not r rounds away.
+    errors of its blocks; only the largest error and its row are sent. The factor is built from the pivots
+    afterwards, so that the data of a lost worker can be recomputed without all r rounds.
     """
     states, pivots, trace = X.each(_start, kernel), [], 0.0
     for j in range(rank):

@@ -1,4 +1,4 @@
-"""Kernel matrices in memory: whole, as their lower half, or row by row as they are needed."""
+"""Kernel matrices in memory: whole, as lower triangle, or row by row on demand."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from scipy import sparse
 from scipy.linalg.blas import dsymv
 
 from adatron.gram.base import FUNCTIONS, Gram, PartialMatrix, Rows, add_kept_rows, check_finite, row_of
+from adatron.gram.evaluate import tile_evaluator, usable_form, whole_matrix
 from adatron.gram.row_source import slices
-from adatron.gram.tiles import as_dense, tile_evaluator, usable_form, whole_matrix
+from adatron.gram.tiles import as_dense
 from adatron.kernels import Kernel, Linear, squared_norms
 from adatron.numerics.compiled import IS_COMPILED, compiled, compiled_part
 from adatron.numerics.exponential import exponentials
 from adatron.numerics.threads import in_parallel, one_blas_thread, usable_threads
 
-FEW_COLUMNS = 3  # up to which a symmetric product for each is faster than one general product
-_FEW_ROWS = 1_000  # up to which one thread multiplies as fast as several
+FEW_COLUMNS = 3  # up to this many, one symmetric product per column is faster than a general product
+_FEW_ROWS = 1_000  # up to this many, one thread multiplies as fast as several
 _FIRST_ROOM, _TILE, _WORTH_THREADS = 64, 256, 700  # rows
 _DENSE_AT_MOST = 2**26  # bytes that sparse rows may take when filled up
 
@@ -25,7 +26,7 @@ _DENSE_AT_MOST = 2**26  # bytes that sparse rows may take when filled up
 class DenseGram(Gram):
     """A kernel matrix held as one array, float64 unless `dtype` says otherwise.
 
-    With `is_half` only what is on and below the diagonal counts; products are then summed in float64.
+    With `is_half` only the lower triangle is used, and products are summed in float64.
     """
 
     is_whole = True
@@ -38,7 +39,7 @@ class DenseGram(Gram):
 
     @classmethod
     def half_of(cls, kernel: Kernel, X: Any) -> DenseGram:
-        """The lower half of a kernel matrix in float32, evaluated on all threads."""
+        """Evaluate the lower triangle of a kernel matrix in float32, on all threads."""
         K = np.empty((X.shape[0], X.shape[0]), dtype=np.float32)
         with one_blas_thread():
             is_finite = tile_evaluator(kernel, X, np.float32).fill_whole(K, usable_threads(), half=True)
@@ -55,7 +56,7 @@ class DenseGram(Gram):
             if is_single:  # columns of float64 stay contiguous
                 return (np.asarray(V.T, dtype=np.float32) @ self._K).T.astype(np.float64)
             return self._K @ V
-        # Symmetric products read half of the matrix, and products with few vectors are all reading.
+        # A symmetric product reads half of the matrix; with few vectors reading is the whole cost.
         products = np.empty(V.shape, order="F")
         for b in range(V.shape[1]):
             if is_single:
@@ -84,16 +85,17 @@ class DenseGram(Gram):
 
 
 class LazyGram(Gram):
-    """A float64 kernel matrix of few points, of which only the rows that are used exist.
+    """A float64 kernel matrix of few points, evaluated row by row on demand.
 
-    Compiled code may evaluate rows by itself. They are forgotten when released, so that the matrices of
-    many problems need not exist at once.
+    Compiled code may evaluate rows by itself. `release` frees them, so that the matrices of many problems
+    need not be in memory together.
     """
 
     has_own_threads = True
 
     def __init__(self, kernel: Kernel, X: Any) -> None:
-        self.kernel, self.X, self.m, self.cost = kernel, X, X.shape[0], 8 * X.shape[0] ** 2
+        self.kernel, self.X = kernel.split(X)
+        self.m, self.cost = X.shape[0], 8 * X.shape[0] ** 2
         self._partial: PartialMatrix | None = None
 
     def partial(self) -> PartialMatrix:
@@ -160,8 +162,8 @@ class LazyGram(Gram):
 class GaussianFamily:
     """The kernel matrices ``exp(−γ|x_i − x_j|²)`` of the rows of `X` for any γ, in float32.
 
-    Squared distances are computed once, from inner products of centred rows. The matrix of one width takes
-    the place of the last.
+    Squared distances are computed once, from inner products of centred rows. The matrix of a width
+    overwrites the previous one.
     """
 
     def __init__(self, X: Any) -> None:
@@ -218,7 +220,7 @@ def _product_by_fours(K, v, out):
             sa, sb, sc, sd = sa + ka * v[j], sb + kb * v[j], sc + kc * v[j], sd + kd * v[j]
             out[j] += ka * va + kb * vb + (kc * vc + kd * vd)
         out[i], out[i + 1], out[i + 2], out[i + 3] = sa, sb, sc, sd
-    for i in range(len(v)):  # what is left: squares on the diagonal, and the last rows
+    for i in range(len(v)):  # the rest: squares on the diagonal, and the last rows
         first = i - i % 4 if i < whole else 0
         for j in range(first, i):
             out[i] += K[i, j] * v[j]
@@ -227,7 +229,7 @@ def _product_by_fours(K, v, out):
 
 
 def _product_of_parts(K, v, out):
-    """The same without a loop over values, for where nothing is compiled."""
+    """Like `_product_by_fours`, with NumPy: for when compilation is off."""
     lower = np.tril(K).astype(np.float64)
     out[:] = lower @ v + np.tril(lower, -1).T @ v
 

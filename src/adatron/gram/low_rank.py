@@ -1,6 +1,6 @@
-"""A kernel matrix known by a factor, ``K ≈ Z Zᵀ`` with Z of shape (m, r), in memory or in a file.
+"""Low-rank kernel matrices, ``K ≈ Z Zᵀ`` with Z of shape (m, r) in memory or in a file.
 
-Approximations rest on some of the rows, the landmarks L, and extend to any x by ``z(x) = k(x, L) P``:
+Approximations use some of the rows, the landmarks L, and extend to any x by ``z(x) = k(x, L) P``:
 
 - *Nyström*: landmarks drawn at random, ``P = U S^(−½)`` from ``K_LL = U S Uᵀ``;
 - *pivoted incomplete Cholesky* (Fine & Scheinberg 2001): the row with the largest error becomes the next
@@ -8,9 +8,9 @@ Approximations rest on some of the rows, the landmarks L, and extend to any x by
 
 Many rows have a factor in float32, built block by block on all threads and perhaps whitened:
 ``Z (M + 0.01 mean(λ) I)^(−½)``, M = ZᵀZ/m the second moments and λ their eigenvalues. The r × r matrix goes
-into the projection. Models that are linear in the factor are the same ones, but descent takes few steps to
-the best of them. What changes is their norm: a soft margin of given C is another one, so only those without
-C use it. The rows themselves are an exact factor of the linear kernel.
+into the projection. The models that are linear in the factor stay the same, but descent reaches the best of
+them in few steps. It does change their norm, and with it the meaning of C, so only methods
+without C use it. The rows themselves are an exact factor of the linear kernel.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from scipy.linalg import solve_triangular
 
 from adatron.exceptions import AdatronWarning
 from adatron.gram.base import Gram, Rows, check_finite
+from adatron.gram.evaluate import tile_evaluator
 from adatron.gram.regime import REGIME, Regime
 from adatron.gram.row_source import BLOCK, fits_single, is_distributed, slices
-from adatron.gram.tiles import tile_evaluator
 from adatron.kernels import Kernel
 from adatron.numerics.memory import available_memory
 from adatron.numerics.reproducible import rows_at_once, times, transposed_times
@@ -43,7 +43,7 @@ _RIDGE = 0.01  # part of the mean eigenvalue that is added before whitening
 
 
 class Basis(NamedTuple):
-    """What a factor rests on: ``z(x) = k(x, rows) @ projection`` for any x."""
+    """The landmarks and projection of a factor: ``z(x) = k(x, rows) @ projection`` for any x."""
 
     landmarks: np.ndarray  # places of the rows in the training set
     rows: Any  # array or CSR matrix
@@ -54,7 +54,7 @@ class Basis(NamedTuple):
 class LowRankGram(Gram):
     """The kernel matrix ``Z Zᵀ`` of a factor (m, r); products and sweeps cost O(mr).
 
-    A float32 factor is multiplied group by group of rows, whose parts are added up in float64.
+    Products with a float32 factor are summed in float64, group by group of rows.
     """
 
     factor: np.ndarray
@@ -142,7 +142,7 @@ def nystroem_single(
 
 
 def _nystroem_projection(kernel: Kernel, L: Any, landmarks: np.ndarray, floor: float = FLOOR) -> np.ndarray:
-    """P of the rows L: ``z(x) = k(x, L) P``; directions without substance are dropped."""
+    """P of the rows L: ``z(x) = k(x, L) P``; directions with negligible eigenvalues are dropped."""
     r = len(landmarks)
     check_memory(5 * 8 * r * r, f"the kernel matrix of rank={r} landmarks", "lower rank")
     eigenvalues, vectors = np.linalg.eigh(check_finite(kernel(L, L), landmarks, landmarks))
@@ -173,7 +173,7 @@ def pivoted_cholesky(kernel: Kernel, X: Any, rank: int, tolerance: float = 0.0) 
         pivots, error = dask_pivots(kernel, X, rank, tolerance), np.nan  # computed later
     else:
         pivots, error = _pivots(kernel, X, rank, tolerance)
-    # not the columns that found the pivots: a cluster and a prediction build the same bits from the pivots
+    # not the columns from the search: predictions and clusters compute the same bits from the pivots
     L = X[pivots]
     return _gram_on(kernel, X, Basis(pivots, L, _cholesky_projection(kernel, L), error))
 
@@ -246,17 +246,17 @@ def _in_double(X: Any) -> Any:
 
 
 def empty_factor(shape: tuple[int, int], dtype: Any) -> np.ndarray:
-    """An array to be filled: in memory if it fits there, else in a temporary file.
+    """An uninitialised array: in memory if it fits, otherwise in a temporary file.
 
-    The file has no name, or loses it when closed, so nothing is left of it whatever happens to the process.
-    It lies where `tempfile` puts it: ``TMPDIR`` decides.
+    The file is anonymous, or deleted when closed, so nothing remains if the process is killed. `tempfile`
+    decides where it is: set ``TMPDIR`` to change that.
     """
     size = shape[0] * shape[1] * np.dtype(dtype).itemsize
     if size <= _SHARE * available_memory():
         return np.empty(shape, dtype=dtype)
     place = tempfile.gettempdir()
     with tempfile.TemporaryFile(prefix="adatron-") as file:
-        try:  # take the room now: to run out of it later, while writing to mapped memory, kills the process
+        try:  # reserve the space now: a full disk while writing to mapped memory kills the process
             if size > shutil.disk_usage(place).free:
                 raise OSError
             if hasattr(os, "posix_fallocate"):
@@ -273,14 +273,14 @@ def empty_factor(shape: tuple[int, int], dtype: Any) -> np.ndarray:
 
 
 def check_memory(size: int, what: str, fix: str) -> None:
-    """Raise before memory is asked for that is not there."""
+    """Raise an error if there is not enough memory for an allocation."""
     free = available_memory()
     if size > free:
         raise ValueError(f"{what} needs {_gb(size)} of memory, {_gb(free)} are available; {fix}")
 
 
 def is_on_disk(factor: np.ndarray) -> bool:
-    """Whether an array is kept in a file, or is a view of one that is."""
+    """Whether an array, or the one it is a view of, is in a file."""
     return isinstance(factor, np.memmap) or isinstance(factor.base, np.memmap | mmap)
 
 

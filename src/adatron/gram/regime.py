@@ -1,8 +1,8 @@
-"""One table of the sizes at which the library changes its way of working.
+"""The table of all sizes at which the library changes its method.
 
-It is passed as a value: estimators have it as ``_regime``, and a test that wants to see how many rows are
-treated gives an estimator another table instead of many rows. Sizes of tiles and chunks, which change nothing
-but speed, stay where they are used.
+It is passed as a value: estimators have it as ``_regime``, and a test of the methods for many rows gives an
+estimator another table instead of many rows. Sizes of tiles and chunks, which only change speed, are defined
+where they are used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MB, GB = 2**20, 2**30
 
 @dataclass(frozen=True)
 class Regime:
-    """Thresholds on rows, features and bytes, each with its reason and the benchmark that has set it."""
+    """Thresholds on rows, features and bytes, with their reasons and the benchmarks that set them."""
 
     # --- how a kernel matrix is held (benchmarks/fit_speed.py) ---
     lazy_up_to: int = 2_000  # rows: a working set is all points, and the whole matrix may come to exist
@@ -28,29 +28,20 @@ class Regime:
     # --- low rank (benchmarks/scale.py) ---
     many_rows: int = 100_000  # above, a factor is float32, and rows are read block by block
     most_columns: int = 2_000  # of a factor that only a tolerance would end: its cost grows with the square
-    rows_to_whiten: int = 20  # times the rank: so many rows tell second moments well enough
+    rows_to_whiten: int = 20  # times the rank: enough rows to estimate second moments
     # --- training (benchmarks/fit_speed.py, exact_speed.py) ---
-    finish_up_to: int = 1_000  # multipliers up to which the exact finish is tried although the gap will do
-    all_in_double: int = 5_000  # rows up to which certificates rest on float64 kernel values alone
+    finish_up_to: int = 1_000  # multipliers up to which the exact finish is tried even at a small gap
+    all_in_double: int = 5_000  # rows up to which certificates use float64 kernel values only
     one_blas_thread_up_to: int = 3_000  # rows: several threads would mostly wait for one another
     held_at_once: int = 256 * MB  # of kernel matrices of many problems that are trained in turn
     merge_up_to: int = 200_000  # rows: beyond, looking for equal rows costs more than it is likely to save
     # --- ensembles (benchmarks/ensemble_speed.py) ---
     stage_blas_thread_up_to: int = 1_000  # rows: their time is that of products, little happens in between
-    # --- AutoSVC (benchmarks/tuned_model.py, scale.py) ---
-    few: int = 3_000  # rows up to which the search is done on all of them
-    many: int = 12_000  # rows up to which it uses the whole kernel matrix
-    large: int = 50_000  # rows above which the width is looked for on a sample, and all are trained once
-    most: int = 500_000  # rows trained on one machine: hundreds for each landmark
-    samples: tuple[int, int] = (3_000, 50_000)  # rows that the width is looked for on
-    exact_from: int = 1_000  # rows above which held-out errors tell an exact SVM from one that stops early
-    exact_from_for_text: int = 100  # the same for text, whose best kernels are all but linear
-    ranks: tuple[int, int, int] = (200, 512, 1_000)  # least worth it, of large factors, of others
-    large_factor: int = 2 * GB  # bytes of a factor above which its rank is the smaller one
-    # --- AutoSVR (benchmarks/svr_speed.py) ---
-    regression_sample: int = 1_000  # rows of the search: its paths in C take m³
+    # --- AutoSVC, AutoSVR (benchmarks/tables.py, scale.py) ---
+    search_rows: int = 500  # that kernels, widths and penalties are compared on
+    exact_rows: int = 12_000  # up to which machines are trained on the whole kernel matrix
     # --- clustering (benchmarks/clustering.py) ---
-    cluster_path_rows: int = 1_500  # that a choice of σ and ν rests on: it takes a hundred balls
+    cluster_path_rows: int = 1_500  # used to choose σ and ν, which takes a hundred fits
     all_edges_up_to: int = 300  # rows: the tests of all pairs of more would take longer than the ball
 
 

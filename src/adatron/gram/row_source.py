@@ -1,6 +1,6 @@
 """Rows of features wherever they are: arrays and sparse matrices here, or blocks on a cluster.
 
-Whoever needs all rows uses these functions, whichever it has. ``X[rows]`` gives rows in memory for either.
+Code that needs all rows uses these functions for either kind. ``X[rows]`` gives rows in memory for both.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from adatron.numerics.reproducible import rounded_sum, rows_at_once, transposed_
 
 BLOCK = 65_536  # rows that are looked at together
 _VALUES_AT_ONCE = 2**18  # of rows in memory
-_LARGE = 1e30  # kernel values beyond, or below its inverse, are left to float64
+_LARGE = 1e30  # larger kernel values, or smaller ones than its inverse, need float64
 
 
 class DistributedRows:
-    """Base class of rows that are on a cluster; `gram.cluster` has the one there is."""
+    """Base class of rows on a cluster; the subclass is in `gram.cluster`."""
 
     shape: tuple[int, int]
 
@@ -53,21 +53,21 @@ def slices(m: int, size: int) -> Iterator[slice]:
 
 
 def group_by_group(X: Any, function: Callable[..., Any], size: int, *values: Any) -> np.ndarray:
-    """``function(X, *values)``, which has a result for every row, of `size` rows at a time."""
+    """``function(X, *values)``, one result per row, evaluated `size` rows at a time."""
     if X.shape[0] <= size:
         return np.asarray(function(X, *values))
     return np.concatenate([function(X[part], *values) for part in slices(X.shape[0], size)])
 
 
 def by_rows(function: Callable[..., np.ndarray], X: Any, *values: Any) -> np.ndarray:
-    """``function(X, *values)``, which has one result for every row of `X` that depends on no other."""
+    """``function(X, *values)``, one result per row that depends on this row alone."""
     if is_distributed(X):
         return X.map_rows(function, *values)
     return group_by_group(X, function, max(1, _VALUES_AT_ONCE // max(1, prod(X.shape[1:]))), *values)
 
 
 def blockwise(function: Callable[..., Any], X: Any, *values: Any) -> list[Any]:
-    """``function(block, *values)`` of every block of rows, on this side."""
+    """``function(block, *values)`` of every block of rows, in this process."""
     if is_distributed(X):
         return X.gathered(function, *values)
     return [function(X[part], *values) for part in slices(X.shape[0], BLOCK)]
@@ -79,7 +79,7 @@ def mapped_rows(function: Callable[..., Any], X: Any, *values: Any) -> Any:
 
 
 def weighted_sum(weights: np.ndarray, X: Any, function: Callable | None = None, *values: Any) -> np.ndarray:
-    """``weights @ function(X, *values)``, or ``weights @ X``; many rows are looked at block by block."""
+    """``weights @ function(X, *values)``, or ``weights @ X``; many rows are read block by block."""
     if is_distributed(X):
         terms = X if function is None else mapped_rows(function, X, *values)
         return X.cluster.gather([terms.transposed_times(weights)])[0]
@@ -115,18 +115,18 @@ def fetched_if(condition: bool, X: Any) -> Any:
 
 
 def row_keys(X: Any) -> list[bytes]:
-    """A short key of every row, wherever it is, which equal rows share and hardly ever others."""
+    """A hash of every row, wherever it is."""
     return by_rows(keys_of_rows, X).tolist()
 
 
 def keys_of_rows(X: Any) -> np.ndarray:
-    """The same as an array, of rows in memory."""
+    """The hashes of rows in memory, as an array."""
     rows = (row_bytes(X, i) for i in range(X.shape[0]))
     return np.array([blake2b(row, digest_size=16).digest() for row in rows], dtype="V16")
 
 
 def row_bytes(X: Any, i: int) -> bytes:
-    """What equal rows share."""
+    """The bytes of a row; equal for equal rows."""
     if sparse.issparse(X):
         part = slice(X.indptr[i], X.indptr[i + 1])
         stored = X.data[part] != 0.0

@@ -1,4 +1,4 @@
-"""Rows of the kernel matrix evaluated when needed, as many of them kept as memory allows."""
+"""A kernel matrix whose rows are evaluated on demand and cached."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from adatron.gram.base import Gram, GramView, Rows, add_kept_rows, check_finite
 from adatron.gram.dense import LazyGram
+from adatron.gram.evaluate import expand, tile_evaluator
 from adatron.gram.regime import REGIME, Regime
-from adatron.gram.tiles import DenseTiles, TileEvaluator, expand, tile_evaluator
+from adatron.gram.tiles import DenseTiles, TileEvaluator
 from adatron.kernels import Kernel
 from adatron.numerics.compiled import compiled
 from adatron.numerics.memory import Buffer, reused_buffer
@@ -21,18 +22,18 @@ _CHUNK = 1024  # rows evaluated at a time, enough for a fast product
 _FEWEST = 64  # rows kept however small the cache
 _SAMPLE = 32  # rows of a spot check at a time
 _STRETCH = 4096  # outputs updated at a time, so that they stay in cache
-_CHEAP = 128  # features up to which a kernel value costs about as much as to write it to memory and read it
-_SHORT = 0.125  # part of the rows that a cache holds at least to be of use
-_TILE = 2**17  # values that are not kept at a time
-_AMONG = 256  # vectors of a tile of their own matrix
+_CHEAP = 128  # up to this many features, evaluating a value costs about as much as writing and reading it
+_SHORT = 0.125  # part of the rows below which a cache is of no use
+_TILE = 2**17  # values evaluated at a time when rows are not cached
+_AMONG = 256  # vectors per tile of their own kernel matrix
 
 
 class RowGram(Gram):
     """A kernel matrix whose rows are kept in a cache of at most `cache_bytes`.
 
-    Working sets use some rows again and again: the longest unused leave first. A sweep visits all rows in
-    turn, and would then always miss the one that it needs next: with `keeps_first` the first rows that were
-    asked for stay. Values have the precision of `dtype`, sums are float64.
+    Working sets use some rows again and again: the least recently used are evicted first. A sweep visits
+    all rows in turn and would then always miss the next one: with `keeps_first` the first rows stay.
+    Values have the precision of `dtype`, sums are float64.
 
     Examples
     --------
@@ -65,11 +66,11 @@ class RowGram(Gram):
         self.release()
 
     def release(self) -> None:
-        """Forget all rows and what evaluates them; both come back when needed."""
+        """Free all rows and the evaluator; both are created again on demand."""
         buffer, touched = self._buffer, self._used * self.m * self.dtype.itemsize
         self._tiles: TileEvaluator | None = None
         self._kept: np.ndarray | None = None
-        self._spare: Any = None  # for rows whose slots are not side by side
+        self._scratch: Any = None  # for rows whose slots are not adjacent
         self._slot = np.full(self.m, -1)
         self._owner = np.full(self.capacity, -1)
         self._last_use = np.zeros(self.capacity, dtype=np.int64)
@@ -103,7 +104,7 @@ class RowGram(Gram):
         return outputs
 
     def restrict(self, rows: np.ndarray) -> Gram:
-        if self.keeps_first:  # what is kept serves all
+        if self.keeps_first:  # the cache is shared
             return GramView(self, np.asarray(rows))
         return row_gram(self.kernel, self.X[rows], self.cache_bytes, not self.is_single, self.regime)
 
@@ -114,7 +115,7 @@ class RowGram(Gram):
             self._keep_while_there_is_room(rows)
         tiles = self.tiles
         if is_square and self._are_cheap and not self.keeps_first:
-            # to evaluate half of it costs less than to gather kept rows
+            # evaluating half of it costs less than gathering cached rows
             out = np.empty((len(rows), len(rows)), dtype=self.dtype)
             is_finite = tiles.fill_whole(out, self.n_threads, rows)
             return out if is_finite else check_finite(out, rows, rows)
@@ -140,7 +141,7 @@ class RowGram(Gram):
             _gather(kept, slots[part], columns, out, known[part])
 
         in_parallel(work, range(0, len(known), _SAMPLE), self.n_threads)
-        if cols is rows and len(new):  # K is symmetric: what is known of cached rows is known of columns
+        if cols is rows and len(new):  # K is symmetric: cached rows give columns as well
             among = self.block(rows[new], rows[new])
             parts = [(k, min(k + _SAMPLE, len(new))) for k in range(0, len(new), _SAMPLE)]
             in_parallel(lambda part: _complete(out, known, new, among, *part), parts, self.n_threads)
@@ -180,11 +181,11 @@ class RowGram(Gram):
 
     @property
     def forgets(self) -> bool:
-        """Whether rows are not worth keeping: most would have left when they are needed again."""
+        """Whether rows are not cached: most would be evicted before they are needed again."""
         return self.capacity < _SHORT * self.m and isinstance(self.tiles, DenseTiles) and self._are_cheap
 
     def _add_unkept(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
-        """Tiles are added while they are in cache, and never written to memory."""
+        """Add tiles while they are in the processor's cache, without storing them."""
         tiles, places = cast(DenseTiles, self.tiles), np.arange(len(rows))
         left, width = tiles.left(tiles.factor(self.X[rows])), max(64, _TILE // len(rows))
 
@@ -208,9 +209,9 @@ class RowGram(Gram):
             gone = self._owner[slots]
             self._slot[gone[gone >= 0]] = -1
             are_together = slots[-1] - slots[0] == len(slots) - 1
-            if not are_together and self._spare is None:
-                self._spare = np.empty((self.at_once, self.m), dtype=self.dtype)
-            out = self._kept[slots[0] : slots[-1] + 1] if are_together else self._spare[: len(missing)]
+            if not are_together and self._scratch is None:
+                self._scratch = np.empty((self.at_once, self.m), dtype=self.dtype)
+            out = self._kept[slots[0] : slots[-1] + 1] if are_together else self._scratch[: len(missing)]
             self.tiles.fill(missing, None, out, self.n_threads)
             if not are_together:
                 self._kept[slots] = out
@@ -229,12 +230,12 @@ class RowGram(Gram):
         if self._used + n <= self.capacity:
             self._used += n
             return np.arange(self._used - n, self._used)
-        self._used = self.capacity  # from now on by age alone: a slot beyond may hold a row of this request
+        self._used = self.capacity  # from now on evict by age: a later slot may hold a row of this request
         return np.sort(np.argpartition(self._last_use, n - 1)[:n])
 
 
 def row_gram(kernel: Kernel, X: Any, cache_bytes: int, precise: bool, regime: Regime = REGIME) -> Any:
-    """The matrix for a method that reads few rows: of few points all of it may come to exist."""
+    """The matrix for a method that reads few rows; a small one may be evaluated completely."""
     m = X.shape[0]
     if 8 * m * m <= min(cache_bytes, 8 * regime.lazy_up_to**2):
         return LazyGram(kernel, X)

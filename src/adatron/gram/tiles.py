@@ -8,17 +8,15 @@ multiplied without their zeros where that is cheaper, however they are stored.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from adatron.gram.base import check_finite
-from adatron.kernels import Kernel, ProductForm, squared_norms
+from adatron.kernels import Kernel, ProductForm, city_block_distances, squared_norms
 from adatron.numerics.compiled import compiled
 from adatron.numerics.exponential import exponentials
-from adatron.numerics.threads import in_parallel, one_blas_thread, usable_threads
+from adatron.numerics.threads import in_parallel, usable_threads
 
 _WIDTH = 512  # columns of a tile, more if it has few rows
 _VALUES = 2**18  # of a tile with few rows: threads that often ask for the interpreter wait for one another
@@ -26,14 +24,7 @@ _FEW_VALUES = 2**16  # of a tile at least
 _TILES = 4  # at least, where there are values enough: some for every thread
 _FACTOR_VALUES, _MANY_VALUES = 2**18, 2**22  # of a part of a factor; of one that is worth a thread
 _SQUARE = 128  # rows of a tile below the diagonal
-_ONE_TILE = 1_000  # rows up to which a matrix is evaluated at once
 _ROWS = 64  # rows of a tile of sparse rows
-_SPARSE_STEP = 30.0  # cost of one scattered multiply-add, in multiply-adds of a matrix product
-_WORTH_A_LOOK = 2**20  # values of dense rows whose zeros may be worth leaving out
-_SAMPLE = 512  # rows in which they are looked for
-_DIGITS_TO_LOSE = 0.4  # part of the digits of an exponent that cancellation may take
-_DENSE_AT_MOST = 2**30  # bytes that sparse rows may take when filled up
-_MOST_ROWS, _FEWEST_ROWS, _PARTS = 512, 64, 16  # of an expansion at a time; parts at least
 
 
 Groups: TypeAlias = "list[tuple[int, int, int]]"  # the number of a group of rows, its first row, its end
@@ -170,7 +161,7 @@ class DenseTiles(TileEvaluator):
         return work
 
 
-class _SparseTiles(TileEvaluator):
+class SparseTiles(TileEvaluator):
     """A kernel in product form on sparse rows."""
 
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, form: ProductForm) -> None:
@@ -218,66 +209,40 @@ class _SparseTiles(TileEvaluator):
         in_parallel(work, range(0, len(out), _ROWS), n_threads)
 
 
-def tile_evaluator(kernel: Kernel, X: Any, dtype: Any) -> TileEvaluator:
-    """The cheapest way to evaluate a kernel against the rows of `X`."""
-    form = usable_form(kernel, X, dtype)
-    if form is None:
-        return TileEvaluator(kernel, X, dtype)
-    m, d = X.shape
-    if sparse.issparse(X):
-        shares = np.bincount(X.indices, minlength=d) / m
-    elif m * d < _WORTH_A_LOOK:
-        return DenseTiles(kernel, X, dtype, form)
-    else:
-        shares = np.mean(X[:: -(-m // _SAMPLE)] != 0.0, axis=0)
-    is_cheaper_dense = _SPARSE_STEP * float(shares @ shares) > d
-    has_room = np.dtype(dtype).itemsize * m * d <= _DENSE_AT_MOST
-    return (DenseTiles if is_cheaper_dense and has_room else _SparseTiles)(kernel, X, dtype, form)
+class CityBlockTiles(TileEvaluator):
+    """The city-block kernel on dense rows: distances to many rows at once, then the exponential."""
 
+    def __init__(self, kernel: Kernel, X: Any, dtype: Any) -> None:
+        super().__init__(kernel, X, dtype)
+        self.columns = np.ascontiguousarray(X.T, dtype=dtype)
+        self.rate = self.dtype.type(-kernel.gamma)  # type: ignore[attr-defined]
 
-def usable_form(kernel: Kernel, X: Any, dtype: Any) -> ProductForm | None:
-    """The product form, unless it would cancel too many digits of the exponents of a narrow Gaussian."""
-    form = kernel.product_form
-    if form is None or not form.moves_with_data:
-        return form
-    with np.errstate(over="ignore", invalid="ignore"):
-        largest = -float(np.min(form.offsets(squared_norms(X)), initial=0.0))
-    return form if largest <= np.finfo(dtype).eps ** -_DIGITS_TO_LOSE else None
+    def fill(self, rows: Any, cols: Any, out: np.ndarray, n_threads: int, Z: Any = None) -> None:
+        left = np.ascontiguousarray(self.X[rows] if Z is None else as_dense(Z), dtype=self.dtype)
+        columns = self.columns if cols is None else np.ascontiguousarray(self.columns[:, cols])
+        self._write(left, columns, out, n_threads)
 
+    def summation(self, Z: Any, weights: np.ndarray, groups: Groups, sums: np.ndarray) -> Callable:
+        def work(part: slice) -> None:
+            left = np.ascontiguousarray(as_dense(Z[part]), dtype=self.dtype)
+            for g, start, stop in groups:
+                for first in range(start, stop, _WIDTH):
+                    columns = slice(first, min(first + _WIDTH, stop))
+                    values = np.empty((len(left), columns.stop - first), dtype=self.dtype)
+                    self._write(left, np.ascontiguousarray(self.columns[:, columns]), values, 1)
+                    sums[part, g] += values @ weights[columns]
 
-def whole_matrix(kernel: Kernel, X: Any, dtype: Any = np.float64) -> np.ndarray:
-    """The kernel matrix of the rows of `X`, on all threads; values must be finite."""
-    m = X.shape[0]
-    with one_blas_thread():
-        if m <= _ONE_TILE:
-            return check_finite(np.asarray(kernel(X, X), dtype=dtype), None, None)
-        K = np.empty((m, m), dtype=dtype)
-        is_finite = tile_evaluator(kernel, X, dtype).fill_whole(K, usable_threads())
-    return K if is_finite else check_finite(K, None, None)
+        return work
 
+    def _write(self, left: np.ndarray, columns: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+        def work(start: int) -> None:
+            tile = out[start : start + _ROWS]
+            with np.errstate(over="ignore", invalid="ignore"):
+                city_block_distances(left[start : start + _ROWS], columns, tile)
+                tile *= self.rate
+                exponentials(tile)
 
-def expand(
-    kernel: Kernel, X: Any, vectors: Any, coefficients: np.ndarray, dtype: Any = np.float64,
-    groups: np.ndarray | None = None,
-) -> np.ndarray:  # fmt: skip
-    """``k(X, vectors) @ coefficients`` (n, B), all columns from the same kernel values, in bounded memory.
-
-    Kernel values have the precision `dtype`, sums are float64. `groups` are boundaries of groups of vectors
-    that are summed apart; the result then has shape (n, G, B).
-    """
-    bounds = [0, len(coefficients)] if groups is None else groups.tolist()
-    result = np.zeros((X.shape[0], len(bounds) - 1, coefficients.shape[1]))
-    if len(coefficients) and X.shape[0]:
-        if sparse.issparse(X) != sparse.issparse(vectors):
-            X = X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
-        tiles = tile_evaluator(kernel, vectors, dtype)
-        weights = np.ascontiguousarray(coefficients, dtype=dtype)
-        n, length = len(result), min(_MOST_ROWS, max(_FEWEST_ROWS, len(result) // _PARTS))
-        parts = [slice(start, min(start + length, n)) for start in range(0, n, length)]
-        spans = [(g, first, last) for g, (first, last) in enumerate(pairwise(bounds)) if last > first]
-        with one_blas_thread():
-            in_parallel(tiles.summation(X, weights, spans, result), parts, usable_threads())
-    return result[:, 0] if groups is None else result
+        in_parallel(work, range(0, len(out), _ROWS), n_threads)
 
 
 def as_dense(X: Any) -> np.ndarray:

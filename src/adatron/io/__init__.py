@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from adatron.files.libsvm import to_libsvm
     from adatron.files.models import describe_file, load_model, save_model
     from adatron.files.onnx import to_onnx
-    from adatron.files.schema import SKOPS_TRUSTED
+    from adatron.files.values import SKOPS_TRUSTED
     from adatron.io.table import read_table
 
 __all__ = [
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 _FILES = {
-    "SKOPS_TRUSTED": "schema",
+    "SKOPS_TRUSTED": "values",
     "describe_file": "models",
     "load_model": "models",
     "save_model": "models",

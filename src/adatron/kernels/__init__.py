@@ -19,11 +19,12 @@ from adatron.kernels.base import (
     has_negative_curvature, is_indefinite, smallest_eigenvalue, squared_norms,
 )  # fmt: skip
 from adatron.kernels.standard import (
-    KERNELS, CallableKernel, Constant, Gaussian, Laplacian, Linear, Polynomial, Precomputed, Sigmoid,
+    KERNELS, CallableKernel, Constant, Exponential, Gaussian, Laplacian, Linear, Polynomial, Precomputed,
+    Sigmoid, city_block_distances, squared_distances,
 )  # fmt: skip
 
 __all__ = [
-    "KERNELS", "CallableKernel", "Constant", "Gaussian", "Kernel", "Laplacian", "Linear", "Polynomial",
-    "Power", "Precomputed", "Product", "ProductForm", "Sigmoid", "Sum", "Traits",
+    "KERNELS", "CallableKernel", "Constant", "Exponential", "Gaussian", "Kernel", "Laplacian", "Linear",
+    "Polynomial", "Power", "Precomputed", "Product", "ProductForm", "Sigmoid", "Sum", "Traits",
     "has_negative_curvature", "is_indefinite", "smallest_eigenvalue", "squared_norms",
 ]  # fmt: skip

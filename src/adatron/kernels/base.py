@@ -47,7 +47,7 @@ class ProductForm:
     ``[scale x, o(x), 1] · [z, 1, o(z) + constant]``.
     """
 
-    function: str  # "identity", "exp", "power" or "tanh"
+    function: str  # "identity", "exp", "exp of root" (of minus the sum), "power" or "tanh"
     scale: float = 1.0
     constant: float = 0.0
     degree: int = 1  # of the power
@@ -55,12 +55,12 @@ class ProductForm:
     @property
     def moves_with_data(self) -> bool:
         """Whether ``k(x + c, z + c) = k(x, z)``."""
-        return self.function == "exp"
+        return self.function in ("exp", "exp of root")
 
     def offsets(self, squares: np.ndarray) -> np.ndarray:
         """o(x) of rows from ``|x|²``."""
         with np.errstate(over="ignore"):
-            return -0.5 * self.scale * squares if self.function == "exp" else np.zeros(len(squares))
+            return -0.5 * self.scale * squares if self.moves_with_data else np.zeros(len(squares))
 
     def right(self, squares: np.ndarray) -> np.ndarray:
         """The last two columns of the right factor, float64."""
@@ -73,6 +73,12 @@ class ProductForm:
     def finish(self, values: np.ndarray) -> None:
         """From the sum to the kernel value, in place."""
         if self.function == "exp":
+            exponentials(values)
+        elif self.function == "exp of root":  # of −γ²|x − z|², which rounding may make positive
+            np.minimum(values, 0.0, out=values)
+            np.negative(values, out=values)
+            np.sqrt(values, out=values)
+            np.negative(values, out=values)
             exponentials(values)
         elif self.function == "power":
             np.power(values, self.degree, out=values)
@@ -101,6 +107,11 @@ class Kernel:
 
     traits: Traits = Traits()
     product_form: ProductForm | None = None
+    uses_city_block: bool = False  # whether it is ``exp(−gamma |x − z|₁)``, which has tiles of its own
+
+    def split(self, *rows: Any) -> tuple[Any, ...]:
+        """The kernel without weights of features, and rows that are multiplied by them."""
+        return self, *rows
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """The values ``k(x, z)`` of all pairs of rows.

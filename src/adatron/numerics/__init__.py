@@ -1,1 +1,1 @@
-"""What knows no support vector machine: compiled functions, threads, memory, exponentials, exact sums."""
+"""Numerical tools that know nothing about SVMs: compilation, threads, memory, exponentials, exact sums."""

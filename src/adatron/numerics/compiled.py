@@ -2,7 +2,7 @@
 
 Rules for functions under ``@compiled``: module level, plain arrays and scalars, no functions or objects as
 arguments (those are never cached on disk), chunks of at most about 100 ms so that Ctrl-C works. Sums may be
-taken in another order, but NaN and infinity keep their meaning, and dividing by zero gives them.
+reordered, but NaN and infinity behave as usual, and dividing by zero gives them.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,12 @@ _OPTIONS: dict[str, Any] = {"nogil": True, **_ARITHMETIC}
 
 
 def compiled_part(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that ``@compiled`` functions call, compiled with them and in the same way."""
+    """Compile a function that only ``@compiled`` functions call."""
     return register_jitable(**_ARITHMETIC)(function)
 
 
 def ordered_part(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As `compiled_part`, for arithmetic whose rounding is planned: no sum is taken in another order."""
+    """Like `compiled_part`, but keeps the order of every sum: for arithmetic whose rounding matters."""
     return register_jitable(error_model="numpy", fastmath={"contract"})(function)
 
 
@@ -45,7 +45,7 @@ class compiled:
         try:
             result = self._call(*args)
         except Exception:
-            # Reading or writing the cache failed before anything ran; a genuine error comes again.
+            # Reading or writing the cache failed before anything ran; any other error occurs again.
             self._call = numba.njit(**_OPTIONS)(self.function)
             result = self._call(*args)
         self._cache_works = True

@@ -1,6 +1,6 @@
 """``exp`` as arithmetic that compilers turn into vector instructions.
 
-NumPy's own in float64 is a scalar routine on processors without AVX-512, and so is that of compiled loops.
+NumPy's float64 ``exp`` is a scalar routine on processors without AVX-512; so is the one of compiled loops.
 ``e^x = 2^n e^r`` with n whole and ``|r| ≤ ½ log 2``: e^r is a polynomial, 2^n is written as bits.
 """
 
@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from adatron.numerics.compiled import IS_COMPILED, compiled, ordered_part
 
-# A number of this size (1.5 · 2⁵², 1.5 · 2²³) has no digits after the point, so adding it rounds.
+# Numbers of this size (1.5 · 2⁵², 1.5 · 2²³) have no fractional digits, so adding one of them rounds.
 _ROUND, _SINGLE_ROUND = 6755399441055744.0, np.float32(12582912.0)
 # log 2 in two parts: the first has few digits, so its product with n is exact.
 _LOG2, _LOG2_REST, _PER_LOG2 = 0.6931471803691238, 1.9082149292705877e-10, 1.4426950408889634
@@ -40,7 +40,7 @@ def _double(x):
 
 @ordered_part
 def _single(x):
-    """As `_double` in float32; 0 below −87, infinite above 88."""
+    """Like `_double`, in float32; 0 below −87, infinite above 88."""
     shifted = x * _SINGLE_PER_LOG2 + _SINGLE_ROUND
     n = shifted - _SINGLE_ROUND
     r = x - n * _SINGLE_LOG2 - n * _SINGLE_LOG2_REST
@@ -63,7 +63,7 @@ def _each_double(flat, n_rows, n_columns, step):
             row[j] = _double(row[j])
 
 
-@compiled  # a loop of its own: functions as arguments would not be kept on disk
+@compiled  # two loops: numba does not cache functions passed as arguments
 def _each_single(flat, n_rows, n_columns, step):
     for i in range(n_rows):
         row = flat[i * step : i * step + n_columns]
@@ -77,8 +77,8 @@ def exponentials(values: np.ndarray) -> np.ndarray:
     if not IS_COMPILED or together != size or apart < size or not values.size:
         return np.exp(values, out=values)
     step = apart // size
-    # The memory that the rows lie in, as one line: in a matrix with gaps the compiler could not tell
-    # that the entries of a row are neighbours.
+    # A 1-D view of the memory: with gaps between rows the compiler could not tell that the entries of a
+    # row are contiguous.
     flat = as_strided(values, ((rows - 1) * step + columns,), (size,))
     each = _each_single if values.dtype == np.float32 else _each_double
     each(flat, rows, columns, step)

@@ -1,4 +1,4 @@
-"""Memory: how much there is, how much was used, and a buffer that one fit hands on to the next."""
+"""Memory: how much is available, how much was used, and a buffer that fits reuse."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _kept: list[Buffer] = []  # one at most
 
 
 def available_memory() -> int:
-    """Bytes that may still be allocated: on the machine, or in the container if that is less."""
+    """Return how many bytes may still be allocated, on this machine or in this container."""
     try:
         free = _entry("/proc/meminfo", "MemAvailable:")
         free = free or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
@@ -39,9 +39,9 @@ def available_memory() -> int:
 
 
 def peak_memory() -> float:
-    """The most bytes that this process has used so far; NaN where the system does not say."""
+    """Return the peak memory of this process in bytes; NaN if the system does not tell."""
     try:
-        # not ru_maxrss, which begins at the size of the process that started this one
+        # not ru_maxrss, which starts at the size of the parent process
         return float(_entry("/proc/self/status", "VmHWM:") or "nan")
     except OSError:
         pass
@@ -54,7 +54,7 @@ def peak_memory() -> float:
 
 
 def _entry(path: str, name: str) -> int | None:
-    """Bytes of an entry of a file of /proc."""
+    """Return the bytes of one entry of a file in /proc."""
     found = (line for line in Path(path).read_text().splitlines() if line.startswith(name))
     return next((int(line.split()[1]) * 1024 for line in found), None)
 
@@ -65,18 +65,18 @@ class Buffer:
 
     The first write to fresh memory costs more than the kernel values written to it: the system clears every
     page, and a virtual machine may have to ask its host for it. Searches fit again and again, so one buffer
-    of moderate size is kept until another fit takes it.
+    of moderate size is kept for the next fit.
     """
 
     memory: np.ndarray
     touched: int = 0
 
     def array(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """The beginning of the memory as an array."""
+        """Return the first part of the memory as an array."""
         return self.memory[: prod(shape) * np.dtype(dtype).itemsize].view(dtype).reshape(shape)
 
     def leave(self, touched: int) -> None:
-        """Hand the memory to the next fit; the caller has written `touched` bytes and holds no view."""
+        """Keep the memory for the next fit; the caller has written `touched` bytes and holds no view."""
         self.touched = max(self.touched, touched)
         if self.touched <= KEPT_BYTES:
             with _lock:
@@ -84,7 +84,7 @@ class Buffer:
 
 
 def reused_buffer(size: int) -> Buffer:
-    """A buffer of at least `size` bytes: the kept one, if it is large enough."""
+    """Return a buffer of at least `size` bytes: the kept one if it is large enough."""
     with _lock:
         found = _kept.pop() if _kept else None
     if found is not None and len(found.memory) >= size:

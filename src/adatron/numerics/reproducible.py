@@ -1,9 +1,9 @@
-"""Matrix products and sums whose result does not depend on where the rows are.
+"""Matrix products and sums with the same bits in memory and on a cluster.
 
 A fit in memory and a fit on a cluster must agree bit for bit: algorithms that amplify rounding, such as
 ensembles of hundreds of stages, would otherwise drift apart. Both multiply the same small groups of rows
 (`rows_at_once` rows, counted from the first row of all) and add up the results of the groups in twice the
-precision. Such a sum, rounded at the end, is the same in any order. Blocks on a cluster are whole groups.
+precision. Such a sum, rounded at the end, is the same in any order. A block on a cluster has whole groups.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from adatron.numerics.threads import in_parallel, one_blas_thread, usable_thread
 _GROUPS = 64  # at least, where there are many rows
 _FEWEST, _MOST = 8, 4_096  # rows of a group
 _WORTH_A_THREAD = 2**18  # entries of a matrix
-_SPANS = 4  # spans of groups for every thread, so that a slow one can take fewer
+_SPANS = 4  # spans of groups per thread, so that slow threads take fewer
 
 
 def rows_at_once(m: int) -> int:
-    """Rows of a group when there are m rows in all: a power of two."""
+    """Return the number of rows in a group for m rows in all: a power of two."""
     return min(max(1 << (m // _GROUPS).bit_length() >> 1, _FEWEST), _MOST)
 
 
@@ -74,7 +74,7 @@ def _stacked(rows: np.ndarray, size: int) -> np.ndarray:
 
 
 def _on_threads(work: Callable[[slice], None], M: np.ndarray, size: int, n_threads: int | None) -> None:
-    """Call `work` for spans of whole groups; a group stays on one thread, whose number must not matter."""
+    """Call `work` for spans of whole groups, on threads whose number does not change the result."""
     many = usable_threads() if n_threads is None and M.size >= _WORTH_A_THREAD else 1
     n_threads, whole = n_threads or many, len(M) // size
     n_spans = 1 if n_threads == 1 else _SPANS * n_threads

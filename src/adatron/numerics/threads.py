@@ -1,7 +1,7 @@
-"""Threads: those of the BLAS library under control, and our own over code that releases the GIL.
+"""Threads: limits for those of BLAS, and our own for code that releases the GIL.
 
-As many of ours run as BLAS would use, so ``OPENBLAS_NUM_THREADS``, `threadpoolctl` and joblib's limits for
-nested parallelism govern both. They live no longer than the call that needs them.
+We use as many as BLAS would, so ``OPENBLAS_NUM_THREADS``, `threadpoolctl` and joblib's limits for nested
+parallelism apply to both. No thread outlives the call that starts it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _lock = Lock()
 _holders = 0
 _controller: Any = None  # finding the libraries takes milliseconds, so it is done once
 _limit: Any = None
-_threads = 1  # that BLAS would use without the limit
-_PROCESSORS = os.cpu_count() or 1  # asking takes a while
+_threads = 1  # how many BLAS would use without the limit
+_PROCESSORS = os.cpu_count() or 1  # a slow call, so it is made once
 _IDLE = 1e-3  # seconds after which a processor counts as idle
 _last_help = 0.0  # when threads last ended
 _C: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -55,7 +55,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def _take_control() -> None:
-    """Let this thread set limits, which threadpoolctl from 3.8 leaves to the thread that did so first."""
+    """Let this thread set limits: from threadpoolctl 3.8 on only the first thread that did so may."""
     for library in _controller.lib_controllers:
         getattr(library, "clear_controlling_thread", lambda force: None)(force=True)
 
@@ -74,10 +74,10 @@ def _blas_threads() -> int:
 
 
 def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int) -> None:
-    """Call ``work(item)`` for every item, on `n_threads` threads of which the caller is one.
+    """Call ``work(item)`` for every item on `n_threads` threads, including the calling one.
 
-    The first exception ends the others after their current item, and is raised here. On a busy machine
-    a helper may come too late for any item; the call does not wait for it.
+    After an exception the other threads stop at their next item, and it is raised here. On a busy machine
+    a thread may start too late for any item; the call does not wait for it.
     """
     global _last_help
     todo = list(items)
@@ -118,7 +118,7 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
 
 
 def _start(work: Callable[[], None], done: Any, elsewhere: bool) -> None:
-    """Call `work` in a new thread, then release `done`; with `elsewhere`, on another processor than ours.
+    """Call `work` in a new thread, then release `done`; with `elsewhere`, on another processor.
 
     Linux may start a thread where its parent runs although another processor is idle, and move it only with
     the next tick, milliseconds later; until then the two share one processor.

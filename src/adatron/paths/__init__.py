@@ -1,4 +1,4 @@
-"""Solutions along a path: `sigma_path` in the kernel's width, `c_path` and `exact_path` in the penalty C."""
+"""Solutions along a path: `sigma_path` for the kernel's width, `c_path` and `exact_path` for C."""
 
 from adatron.paths.c_path import c_path
 from adatron.paths.c_path_result import CPath

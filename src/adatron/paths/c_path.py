@@ -1,4 +1,4 @@
-"""`c_path`: soft margins from wide to narrow on one kernel, on a grid of C or for every C at once."""
+"""`c_path`: soft-margin SVMs for a grid of C, or for every C at once."""
 
 from collections.abc import Iterator
 from time import perf_counter
@@ -15,7 +15,7 @@ from adatron.paths.kernel_path import best_step, criterion_name, folds, rising, 
 from adatron.training import Status
 
 DEFAULT_CS = 2.0 ** np.arange(-5, 16)
-_OWN_CRITERIA = {  # those without rows held out: column of the records, and what it is called in pictures
+_OWN_CRITERIA = {  # criteria without held-out rows: column of the records, and label in figures
     "loo": ("loo_estimate", "leave-one-out estimate"),
     "support": ("loo_bound", "share of support vectors"),
 }
@@ -27,7 +27,7 @@ def c_path(
     tol: float = 1e-3, max_iter: int = -1, sample_weight: Any = None, class_weight: Any = None,
     cache_size: Any = "auto", random_state: Any = None,
 ) -> CPath:  # fmt: skip
-    """Train a soft-margin SVM for many C, each from the last, and choose among them.
+    """Train soft-margin SVMs for many C, each warm-started from the last, and choose among them.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def c_path(
     criterion : {"loo", "support", "cv"} or pair (X_val, y_val), optional
         What `best_C` minimises, see `CPath`. Default: "cv" if `cv` is given, else "loo".
     cv, scoring : int or splitter, and scorer of scikit-learn, optional
-        Folds, 5 by default, and what to measure on them, or on validation rows, in place of the error.
+        Folds, 5 by default, and a score for them, or for validation rows, to use instead of the error.
     tol, max_iter : duality gap at which a fit on the grid ends, and most epochs, default=1e-3, -1
     sample_weight, class_weight, cache_size, random_state : as for `SVC`, default=None, None, "auto", None
 
@@ -76,7 +76,7 @@ def c_path(
 
 
 def _column_and_label(criterion: Any, cv: Any, scoring: Any) -> tuple[str, str]:
-    """Which column of the records is to be minimised, and what it is called in pictures."""
+    """The column of the records to minimise, and its label in figures."""
     name = "loo" if cv is None else "cv"
     if criterion is not None:
         name = criterion_name(criterion, [*_OWN_CRITERIA, "cv"], ", a pair (X_val, y_val) or None")
@@ -127,7 +127,7 @@ def _solve(shared: PathData, Cs: np.ndarray, all_C: bool, exact: Any) -> tuple[S
 
 
 def _errors(shared: PathData, solutions: Any, C_max: float, Cs: np.ndarray, part: Any, scorer: Any) -> list:
-    """For every C the weighted share of wrong predictions on a part that is held out, or 1 − score."""
+    """For every C, the weighted error on held-out rows, or 1 − score."""
     training, X, rows, codes, weights = part
     if training is not None and isinstance(solutions, ExactSolutions):
         solutions = shared.solve_exactly(training, C_max)

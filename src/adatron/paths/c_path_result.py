@@ -1,4 +1,4 @@
-"""`CPath`: the SVMs of many C on one kernel, what each is worth, and predictions with any of them."""
+"""`CPath`: the SVMs for many C with their scores, and predictions by any of them."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -21,13 +21,13 @@ from adatron.problems import classification
 from adatron.solvers import GreedyAdatron, KernelAdatron, Solver
 from adatron.training import GapRule, Run, solved
 
-_AT_ONCE = 8_000_000  # numbers: coefficients, or outputs, of so many C are held together
-_WHOLE_UP_TO = 5_000  # points up to which a linear kernel has its whole matrix, too
+_AT_ONCE = 8_000_000  # numbers in memory at a time: coefficients or outputs for several C
+_WHOLE_UP_TO = 5_000  # points up to which a linear kernel also uses a whole matrix
 
 
 @dataclass(frozen=True)
 class GridSolutions:
-    """Solutions for the C of a grid, and for no others."""
+    """Solutions for the C of a grid."""
 
     Cs: np.ndarray
     coefficients: list[sparse.csr_array]
@@ -54,7 +54,7 @@ class ExactSolutions:
     m: int
 
     def at(self, Cs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As `GridSolutions.at`."""
+        """Like `GridSolutions.at`."""
         coefficients = np.zeros((len(Cs), self.m, 1))
         coefficients[:, self.rows, 0] = self.path.alpha_at(Cs) * self.path.y
         return coefficients, self.path.bias_at(Cs)[:, None]
@@ -64,14 +64,14 @@ Solutions = GridSolutions | ExactSolutions
 
 
 class PathData:
-    """The rows and the kernel matrix that all C share: they are solved for, and solutions evaluated, here."""
+    """The rows and the kernel matrix that all C share: solves problems and evaluates solutions."""
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, Cs: np.ndarray) -> None:
         self.tol, cache_size = parameters.check_number("tol", estimator.tol), estimator.cache_size
         self.max_iter = parameters.check_max_iter(estimator.max_iter)
         with one_blas_thread():
             data = classification_set(estimator, X, y, sample_weight)
-            self.data = data = replace(data, X=data.X.copy())  # they are kept, and may be the user's
+            self.data = data = replace(data, X=data.X.copy())  # a copy, because the result keeps them
             self.layout = Layout(len(data.classes), "ovo")
             self.layout.check_size(data.m)
             self.kernel = parameters.kernel_from(estimator, data.X, data.sample_weight)
@@ -103,7 +103,7 @@ class PathData:
         return ExactSolutions(path, rows, len(self.signs))
 
     def solve_grid(self, rows: np.ndarray, Cs: np.ndarray) -> GridSolutions:
-        """Solutions of some rows for rising C, each from the last."""
+        """Solutions of some rows for rising C, each warm-started from the last."""
         parts = [rows[column[rows] != 0.0] for column in self.signs.T]  # of every problem
         grams = [self.gram if len(own) == self.gram.m else self.gram.restrict(own) for own in parts]
         is_greedy = not self.indefinite and self.gram.has_entries
@@ -147,9 +147,9 @@ class PathData:
 
 @dataclass(frozen=True, repr=False)
 class CPath(KernelPath):
-    """The records of a path in C, and the SVMs behind them, as `c_path` gives them.
+    """The result of `c_path`: records for many C, and their SVMs.
 
-    It predicts for every C that it knows: all of them up to its end when it is exact, else those of its grid.
+    It predicts for every C up to its end if it is exact, otherwise for those of its grid.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ class CPath(KernelPath):
         return np.array([np.mean(classes != labels[places]) for classes in predicted])
 
     def oracle_C(self, X: Any, y: Any) -> float:
-        """The C with the least error on a test set: how good tuning C can at best be.
+        """The C with the least error on a test set: the best that tuning C could achieve.
 
         Parameters
         ----------

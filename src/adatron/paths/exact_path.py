@@ -27,7 +27,7 @@ def exact_path(K: Any, y: Any, sample_weight: Any = None, *, C_max: float = 1e6)
     sample_weight : array of shape (m,), optional
         Weights > 0: the multiplier of a point is at most ``C w_i``.
     C_max : float, default=1e6
-        ``inf`` goes on until nothing changes, or float64 can no longer tell the sides of the margin apart.
+        ``inf`` continues until nothing changes, or until float64 is too coarse.
 
     Returns
     -------
@@ -78,13 +78,13 @@ def _checked(K: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray
 
 @dataclass(frozen=True, repr=False)
 class ExactPath:
-    """All solutions of the soft-margin SVM with bias up to the end of a path, as `exact_path` gives them.
+    """The result of `exact_path`: the soft-margin SVM with bias for every C up to the end of the path.
 
     Parameters
     ----------
     K, y, w : kernel matrix, labels −1 and +1, and weights of the points
     group, share : the group of equal points that each point is in, and its part of the group's multiplier
-    knots, complete : breakpoints, and whether nothing changes beyond the last: any larger C is known, too
+    knots, complete : breakpoints, and whether nothing changes after the last: then any larger C is known
 
     References
     ----------
@@ -153,7 +153,7 @@ class ExactPath:
         return alpha[0] if np.ndim(C) == 0 else alpha
 
     def bias_at(self, C: Any) -> Any:
-        """The bias for one C, or for several; the middle where a whole interval is as good.
+        """The bias for one C, or for several; the middle of the interval where it is not unique.
 
         Parameters
         ----------

@@ -20,13 +20,13 @@ from adatron.training import GapRule, Run, exact_finish, solved
 from adatron.training.certificate import best_bias
 
 RIGHT, ELBOW, LEFT, PARKED = 0, 1, 2, 3
-_SLACK, _ROUNDING = 1e-12, 2e-15  # slack that counts as none, beside what rounding of the outputs adds to it
-_WRONG, _LOST = 1e-8, 1e-5  # slack on the wrong side that asks for a new start, and at which the path ends
-_MET, _AT_BOUND = 1e-12, 1e-9  # of the largest multiplier, of its own bound: one so close is at its bound
-_COINCIDENT = 50  # events in steps of length 0, beyond which a new start is made a little further on
-_ZERO_STEP, _JUMP = 1e-13, 1e-7  # parts of C; a jump is interpolated, with an error of its square
+_SLACK, _ROUNDING = 1e-12, 2e-15  # slack that counts as zero, and part of the outputs that is rounding
+_WRONG, _LOST = 1e-8, 1e-5  # wrong slack that needs a restart, and wrong slack at which the path ends
+_MET, _AT_BOUND = 1e-12, 1e-9  # of the largest multiplier, of the own bound: so close is at the bound
+_COINCIDENT = 50  # steps of length 0 in a row before a restart a little further on
+_ZERO_STEP, _JUMP = 1e-13, 1e-7  # parts of C; a jump is interpolated, with an error that is its square
 _REFRESH_EVERY, _MOST_EVENTS = 40, 100  # the latter per point
-_LEAST_PIVOT, _DEPENDENT = 1e-12, 1e-10  # of the diagonal: at least, and of a combination of other points
+_LEAST_PIVOT, _DEPENDENT = 1e-12, 1e-10  # of the diagonal: least pivot, and pivot of a dependent point
 
 
 class Knot(NamedTuple):
@@ -110,7 +110,7 @@ def _next_event(side, w, C, alpha, speeds, slack, slopes, allowed, still):
 
     Of events that rounding cannot tell apart the one that moves fastest comes first, as in the ratio test of
     P. M. J. Harris, *Pivot selection methods of the Devex LP code*, 1973: `allowed` says by how much a slack,
-    and a multiplier, may go too far. What moves by less than `still` while C doubles does not move.
+    and a multiplier, may go too far. Changes below `still` while C doubles count as none.
     """
     m, longest = len(side), np.inf
     rooms, rates, pivots = np.empty(m), np.empty(m), np.empty(m)
@@ -137,7 +137,7 @@ def _next_event(side, w, C, alpha, speeds, slack, slopes, allowed, still):
 
 
 class Homotopy:
-    """Where the path is, and its breakpoints so far; `complete` if no event follows the last of them."""
+    """The state of the path and its breakpoints so far; `complete` if no event follows the last one."""
 
     def __init__(self, K: np.ndarray, y: np.ndarray, w: np.ndarray, C_max: float) -> None:
         self.y, self.w, self.m, self.C_max = y, w, len(y), C_max
@@ -216,7 +216,7 @@ class Homotopy:
             self._enter(int(below[j]))
 
     def _solve_at(self, C: float, known_left: Any = slice(0)) -> None:
-        """Go on from another solver's solution: at the start, and where rounding leaves no way on."""
+        """Continue from another solver's solution: at the start, and after too much rounding."""
         upper = C * self.w
         problem = classification(DenseGram(self.K), self.y, upper, bias=True)
         near = self.alpha[:, None] * (C / self.C) if self.C > 0.0 else None
@@ -248,7 +248,7 @@ class Homotopy:
         self._refresh()
 
     def _refresh(self) -> None:
-        """Recompute all outputs, so that rounding cannot pile up."""
+        """Recompute all outputs, so that rounding errors do not accumulate."""
         self.f, self._pull = self.K @ (self.y * self.alpha), self.K @ (self.y * self.w * self.share)
 
     def _add_knot(self) -> None:
@@ -266,7 +266,7 @@ class Homotopy:
         return bool(worst > max(least, times_rounding * self._rounding(self.alpha)))
 
     def _rounding(self, alpha: np.ndarray) -> float:
-        """Slack that rounding cannot tell from none, for outputs that add up `alpha`."""
+        """The slack that rounding of the outputs of `alpha` may cause."""
         return _SLACK + _ROUNDING * float(self._roots.max()) * float(alpha @ self._roots)
 
     def _motion(self) -> tuple[np.ndarray, np.ndarray, float]:
@@ -287,7 +287,7 @@ class Homotopy:
         return alpha, f, bias
 
     def _outputs_of(self, d: np.ndarray) -> np.ndarray:
-        """What changes d of the elbow's multipliers add to all outputs."""
+        """The change of all outputs for changes d of the elbow's multipliers."""
         rows, f = self.elbow.rows, np.zeros(self.m)
         add_kept_rows(self.K, rows, self.y[rows] * d, f, 0, self.m)
         return f

@@ -1,4 +1,4 @@
-"""`KernelPath`: the steps along a path; and what the paths in σ and in C share."""
+"""`KernelPath`: the steps along a path; and functions that the paths in σ and in C share."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -88,7 +88,7 @@ class KernelPath:
         return map(dict, self.records)
 
     def __getitem__(self, key: int | slice | str) -> Any:
-        """A step by its number, or a column by its name; what a record lacks is NaN, or None in text."""
+        """A step by its number, or a column by its name; missing values are NaN, or None for text."""
         if not isinstance(key, str):
             part = self.records[key]
             return dict(part) if isinstance(part, Mapping) else [dict(record) for record in part]

@@ -1,4 +1,4 @@
-"""`sigma_path`: Gaussian widths from tiny to large, each trained to its maximal margin from the last.
+"""`sigma_path`: maximal margins for rising Gaussian widths, each warm-started from the last.
 
 All rows and, for cross-validation, every fold are columns of one problem. A warm start scales the multipliers
 of the last width by the factor that maximises the dual. Then, as hardly any point joins or leaves the support
@@ -38,7 +38,7 @@ def sigma_path(
     fit_intercept: bool = True, tol: float = 1e-3, cv: Any = 5, warm_start: bool = True,
     max_iter: int = -1, random_state: Any = None, verbose: bool = False,
 ) -> KernelPath:  # fmt: skip
-    """Choose the width σ of the Gaussian ``exp(−‖x − z‖²/2σ²)`` as Kernel-Adatron's authors do.
+    """Choose the width σ of the Gaussian ``exp(−‖x − z‖²/2σ²)`` by the procedure of Campbell & Cristianini.
 
     The best width has the smallest criterion, among equal ones the largest margin.
 
@@ -120,9 +120,9 @@ def _fit_widths(problems: "_Problems", sigmas: Any, warm: bool, verbose: bool) -
 
 
 class _Problems:
-    """What is solved for every width: B = (1 + F) k problems, those of all rows first, then those of F folds.
+    """The B = (1 + F) k problems of every width: those of all rows first, then those of F folds.
 
-    Two classes are k = 1 problem; of more, each against the others is one.
+    Two classes are k = 1 problem; more classes are one-vs-rest problems.
     """
 
     def __init__(self, X: Any, y: Any, C: float, bias: bool, limits: Any, criterion: Any, cv: Any, seed: Any):

@@ -1,8 +1,8 @@
-"""The quadratic programme, and what classification, regression and one-class problems make of it.
+"""The quadratic programme behind every estimator, and its formulations.
 
 Maximise ``pᵀα − ½ (y∘α)ᵀ K (y∘α)`` subject to ``0 ≤ α ≤ upper`` and perhaps ``yᵀα = r``.
 
-In the formulations `upper`, of shape (m,), is C times the weight of each row, and `bias` says whether one
+In the formulations, `upper` of shape (m,) is C times the weight of each row, and `bias` says whether a bias
 is fitted. Labels and targets have shape (m,), or (m, B) for B problems. The one-class problems, a hyperplane
 or a ball in feature space that has most of the points on one side, have ``y = 1`` and ``Σα = 1``, with a
 bound of ``w_i/(ν Σw)`` for a row of weight w_i: at most the part ν of the weight lies outside, and at least
@@ -20,13 +20,13 @@ import numpy as np
 from adatron.gram import Gram, TwinGram
 from adatron.numerics.compiled import compiled, compiled_part
 
-_HARD = 1e100  # beyond this, in units of the kernel, a bound cannot be told from infinity in float64
+_HARD = 1e100  # a bound above this, in units of the kernel, equals infinity for float64
 _FEW = 50  # rows that show where the origin is
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a problem with any kind of multipliers has: the kernel matrix of its m points."""
+    """Base of all problems: the kernel matrix of m points."""
 
     gram: Gram
 
@@ -75,15 +75,15 @@ class DualProblem(Problem):
 
     @property
     def has_margin(self) -> bool:
-        """Whether outputs are asked to be away from 0; not so for one class."""
+        """Whether the problem asks for a margin; one-class problems do not."""
         return bool(np.any(self.p))
 
     @cached_property
     def offset(self) -> float:
-        """How much larger kernel values are than they differ: max K_ii over the variance in feature space.
+        """Return max K_ii over the variance in feature space: how far the points are from the origin.
 
-        It is large where rows are far from the origin under a linear or polynomial kernel; as many digits
-        of the kernel values are lost. Measured on a few rows; 1 if these are all equal.
+        It is large for a linear or polynomial kernel on rows far from the origin, where many digits of the
+        kernel values cancel. Measured on a few rows; 1 if these are all equal.
         """
         rows = np.unique(np.linspace(0, self.m - 1, min(self.m, _FEW)).astype(int))
         K = self.gram.block(rows, rows)
@@ -111,7 +111,7 @@ class DualProblem(Problem):
         """Objective, margin and violation of every column, shape (B, 3)."""
         result = np.empty((self.n_columns, 3))
         lines = (array.T for array in (self.y, self.p, self.upper, state.alpha, state.f))
-        with np.errstate(over="ignore", invalid="ignore"):  # what diverges is recorded, then recognised
+        with np.errstate(over="ignore", invalid="ignore"):  # divergence is recognised later
             _measure_columns(*lines, state.bias, result)
         return result
 
@@ -133,7 +133,7 @@ def classification(gram: Gram, signs: np.ndarray, upper: np.ndarray, *, bias: bo
 
 
 def infinite_where_huge(gram: Gram, upper: np.ndarray) -> np.ndarray:
-    """Bounds, infinite where float64 could not tell them from infinity."""
+    """Return bounds with infinity in place of those that float64 cannot tell from it."""
     scale = float(np.max(gram.diagonal(), initial=0.0))
     return np.where(upper * scale >= _HARD, np.inf, upper)
 
@@ -141,9 +141,9 @@ def infinite_where_huge(gram: Gram, upper: np.ndarray) -> np.ndarray:
 def regression(
     gram: Gram, targets: np.ndarray, upper: np.ndarray, *, epsilon: float, bias: bool
 ) -> DualProblem:
-    """Fit outputs within `epsilon` of the targets.
+    """Regression with outputs within `epsilon` of the targets.
 
-    Minimises ``½‖w‖² + Σ u_i max(0, |t_i − f_i − b| − ε)``. In the dual a point stands twice: with
+    Minimises ``½‖w‖² + Σ u_i max(0, |t_i − f_i − b| − ε)``. In the dual every point occurs twice: with
     ``y = +1, p = t − ε`` for a target above the tube and ``y = −1, p = −t − ε`` for one below it.
     """
     t = np.asarray(targets, dtype=np.float64)

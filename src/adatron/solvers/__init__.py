@@ -1,4 +1,4 @@
-"""One algorithm of the papers = one small file: a state, ``init`` and ``epoch``.
+"""The algorithms, one small file each: a state, ``init`` and ``epoch``.
 
 The loop, the clock and the stopping rule are in `adatron.training`. To add an algorithm: its file here, a
 line in `SOLVERS`, its naive twin in ``tests/reference``, its paper's experiments.

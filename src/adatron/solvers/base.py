@@ -15,11 +15,11 @@ _WORK_PER_TILE = 10_000_000  # multiply-adds in one compiled call: some 10 ms, s
 
 
 class Solver(Protocol):
-    """One algorithm of the papers: any object with these two methods.
+    """An algorithm: any object with these two methods.
 
     A state is a NamedTuple of arrays with the columns as last axis, of which ``alpha`` and ``f`` (outputs
     without bias) have shape (m, B), ``bias`` (B,). Fields named "diverged", "ended" or "stalled", (B,), say
-    that about its columns. ``epoch`` updates the arrays in place and calls ``pause`` between compiled chunks;
+    so of each column. ``epoch`` updates the arrays in place and calls ``pause`` between compiled chunks;
     whatever ``pause`` raises leaves α and f consistent. ``needs`` names what a problem must offer.
     """
 
@@ -45,7 +45,7 @@ def output_sweep(
     With a whole kernel matrix the rows are its rows and the outputs (B, m) are f. With a factor,
     ``K = Z Zᵀ``, they are rows of Z and ``w = Zᵀ(y∘α)`` (B, r), so that f_i is their product, a sweep
     costs O(mr), and f is brought up to date at the end. Either way a step of α_i adds a multiple of row i.
-    Points that stand twice are swept twice, over the rows and outputs (B, n) of the n distinct ones.
+    The twin points of a regression are swept twice, over the rows and outputs (B, n) of the n distinct ones.
     The `coefficients` are y∘α before the sweep.
     """
     points, copies, factor = gram.points, gram.copies, gram.points.factor

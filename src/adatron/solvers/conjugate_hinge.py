@@ -1,10 +1,10 @@
-"""Hinge losses by conjugate gradients in the metric of the kernel: the ensemble's idea in fewer steps.
+"""Squared hinge loss by conjugate gradients in feature space: like the ensemble, in fewer steps.
 
 The ensemble of Tsang & Kwok 2007 is steepest descent on the exponential loss in feature space. This is not
 their Algorithm 1: the loss is the squared hinge, ``½ Σ_i u_i s_i²``, ``s_i = max(0, 1 − y_i (f_i + b))``, or
-what Huber made of the square: a straight line where ``s_i`` exceeds a cap; a small cap is close to the
-hinge itself. Directions are conjugate (Polak & Ribière): a few products with K go as far as dozens of
-plain steps. Every epoch
+its Huber variant, which is linear where ``s_i`` exceeds a cap; with a small cap it is close to the
+hinge. Directions are conjugate (Polak & Ribière): a few products with K achieve what takes
+dozens of plain steps. Every epoch
 
 1. takes the residuals ``r_i = u_i min(s_i, cap)`` as gradient ``g = y∘r`` and multiplies ``K g``,
 2. mixes in the last direction, ``d ← g + β d``, ``β = max(0, ⟨g, g − g'⟩_K / ⟨g', g'⟩_K)``, g' the last g,

@@ -1,4 +1,4 @@
-"""Kernel-Adatron on working sets: the fixed point of Campbell & Cristianini 1998, section 3, greedily.
+"""Greedy Kernel-Adatron on working sets: the same optimum as Campbell & Cristianini 1998, section 3.
 
 An epoch is one round. With ``v_i = y_i p_i − f_i`` a multiplier may *rise* (``y_i α_i`` can grow) or
 *fall*; at the optimum no v that may rise exceeds the bias, and none that may fall is below it. A round
@@ -6,7 +6,7 @@ An epoch is one round. With ``v_i = y_i p_i − f_i`` a multiplier may *rise* (`
 1. takes as bias b the middle between the largest v that may rise and the smallest that may fall (0
    without a bias), and as violation of a point its distance beyond b;
 2. chooses a working set: the worst half of the last one, filled up with the worst violators of both
-   kinds (only new violators would make the same few points come and go for ever);
+   kinds (with new violators only, the same few points would enter and leave for ever);
 3. takes greedy steps in the working set until its violation is a tenth of the round's (a hundredth if
    the set is all points). Without a bias a step is the Adatron's, ``y_i α_i ← clip(y_i α_i + v_i/K_ii)``,
    of the point with the largest gain ``v_i²/K_ii``. With one it moves a pair, so that yᵀα stays: the point
@@ -15,8 +15,8 @@ An epoch is one round. With ``v_i = y_i p_i − f_i`` a multiplier may *rise* (`
 4. brings all outputs f up to date with the rows of the multipliers that moved.
 
 Steps 2 to 4 touch few rows of the kernel matrix, so most of it is never evaluated. Bounds far above 1/K_ii
-are reached by many tiny steps: so they are first lowered, and raised tenfold whenever the violation is below
-that of α = 0, all multipliers with them; what is at its bound stays there.
+would be reached by many tiny steps. So they are first lowered, and raised tenfold, all multipliers with them,
+whenever the violation is below that of α = 0; multipliers at their bound stay at it.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from adatron.solvers.greedy_steps import pair_steps, single_steps
 
 _INNER = 0.1  # violation of the working set at which a round ends, relative to that of all points
 _INNER_OF_ALL = 0.01  # the same when the working set is all points
-_NOISE = 1e-6  # of the largest violation: smaller differences may be rounding, and count as none
+_NOISE = 1e-6  # of the largest violation: smaller differences may be rounding, and are ignored
 _FIRST_BOUND = 100.0  # in units of the violation of α = 0, times 1/K_ii
 _FACTOR = 10.0
 _STEPS = 20_000  # in one round, some 20 ms
@@ -114,7 +114,7 @@ class GreedyAdatron:
 
 
 def feasible_start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray | None:
-    """A start with ``yᵀα = r``, which pairs of steps then keep; None where α = 0 will do.
+    """A start with ``yᵀα = r``, which pairs of steps then keep; None where α = 0 is feasible.
 
     The heavier class is scaled down; what is still missing is put on the first points with ``y = +1``.
     """
@@ -142,7 +142,7 @@ def _violation_of_zero(problem: DualProblem, column: int) -> float:
 
 @compiled
 def _violations(y, alpha, upper, v, has_bias, rise, fall):
-    """How far each v that may rise is above the bias, and each that may fall below it; bias, violation."""
+    """Write the violation of each point that may rise, and that may fall; return the bias and the largest."""
     high, low = -np.inf, np.inf
     for i in range(len(y)):
         can_grow, can_shrink = alpha[i] < upper[i], alpha[i] > 0.0

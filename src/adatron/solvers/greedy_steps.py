@@ -1,11 +1,11 @@
 """The compiled steps of `greedy_adatron` inside one working set.
 
-``v`` is measured from the bias. What may not rise is hidden by adding −inf to its v, what may not
-fall by +inf. Values are first written to a scratch array, then reduced to the largest of each block;
-only the best block is searched for the point itself. Both loops become vector instructions, which one
+``v`` is measured from the bias. Points that may not rise are hidden by adding −inf to their v, points that
+may not fall by adding +inf. Values are first written to a scratch array, then reduced to the largest of each
+block; only the best block is searched for the point itself. Both loops become vector instructions, which one
 loop would not. A step makes the v of its two points equal: of nearly equal values the first is taken, so
-that rounding does not choose the path. Where points stand twice, v is longer than a row, which then serves
-each copy in turn.
+that rounding does not choose the path. In regression every point occurs twice: v is then twice as long as a
+row, which is used for both copies.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ from adatron.gram import row_of
 from adatron.numerics.compiled import compiled, compiled_part
 
 _BLOCK = 64
-_TIED = 1e-6  # part of the violation, or of a gain, by which values may differ and count as equal
-_MET = 1.0 - 1e-12  # part of the way to a bound that counts as all of it
+_TIED = 1e-6  # values that differ by less than this part of the violation, or of a gain, count as equal
+_MET = 1.0 - 1e-12  # a step that reaches this part of the way to a bound reaches the bound
 _CHECK_EVERY = 16  # steps between two looks at the stopping rule
 
 
@@ -58,7 +58,7 @@ def pair_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
         length = min(length, room_i, room_j)
         alpha[i] += y[i] * length
         alpha[j] -= y[j] * length
-        if length >= _MET * room_i:  # a bound that is nearly met is met
+        if length >= _MET * room_i:  # nearly at the bound counts as at the bound
             alpha[i] = upper[i] if y[i] > 0.0 else 0.0
         if length >= _MET * room_j:
             alpha[j] = 0.0 if y[j] > 0.0 else upper[j]
@@ -122,7 +122,7 @@ def _first_place(values, maxima, enough):
 
 @compiled_part
 def _block_maxima(values, out):
-    """The largest value of each block, by eight chains of comparisons that do not wait for one another."""
+    """The largest value of each block, by eight independent chains of comparisons."""
     whole = len(values) // _BLOCK
     for block in range(whole):
         x = values[block * _BLOCK : (block + 1) * _BLOCK]

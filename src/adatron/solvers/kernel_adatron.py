@@ -5,12 +5,12 @@ One point at a time, in order, each seeing the latest α::
     α_i ← clip(α_i + η_i (p_i − y_i (f_i + λ)), 0, u_i)
 
 ``η_i = 1/K_ii`` is the exact optimum of one variable; any ``0 < η_i K_ii < 2`` converges. λ is 0 without a
-bias. With one, it is its estimate and the sweep also feels ``ω = Σ y_i α_i − r`` through an augmented
-Lagrangian: it sees ``λ + cω``, and λ ← λ + cω after each epoch. The paper's own search for λ is a secant::
+bias. With one, λ estimates it and ``ω = Σ y_i α_i − r`` enters through an augmented Lagrangian: the sweep
+uses ``λ + cω``, and λ ← λ + cω after each epoch. The paper's own search for λ is a secant::
 
     λ⁰ = μ,  λ¹ = −μ,  λᵗ = λᵗ⁻¹ − ωᵗ⁻¹ (λᵗ⁻¹ − λᵗ⁻²) / (ωᵗ⁻¹ − ωᵗ⁻²)
 
-A vanishing denominator, the trap the paper mentions, leaves λ where it is. This `SecantAdatron` can diverge
+A vanishing denominator, which the paper warns of, leaves λ where it is. This `SecantAdatron` can diverge
 (polynomial kernels of degree 4 and 6 on the sonar and Wisconsin data); `KernelAdatron` does not.
 """
 
@@ -23,7 +23,7 @@ from adatron.numerics.compiled import compiled
 from adatron.problems import DualProblem
 from adatron.solvers.base import Pause, output_of, output_sweep
 
-_EDGE = 1.95  # ηK_ii closer to 2 would circle for ever, so larger rates are reduced to this
+_EDGE = 1.95  # ηK_ii closer to 2 would cycle for ever, so larger rates are reduced to this
 
 
 class AdatronState(NamedTuple):
@@ -145,7 +145,7 @@ def _sweep(problem: DualProblem, state: Any, learning_rate: float | str, pause: 
 
 
 def _visit(Z: np.ndarray, fixed: Any, alpha: np.ndarray, carried: Any) -> tuple[np.ndarray, Any]:
-    """The pass over one block; what is given may be shared, so copies are changed."""
+    """Sweep over one block; works on copies, because the arguments may be shared."""
     y, p, upper = (np.asfortranarray(array).T for array in fixed[:3])
     diagonal, rates = (np.array(array) for array in fixed[3:])
     w, new = np.array(carried[0].T, order="C"), np.array(alpha, order="F")

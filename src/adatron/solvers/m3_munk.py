@@ -10,8 +10,7 @@ Kernels may have either sign. MUNK is for ``K ≥ 0`` only. With A and B the cla
     α_A ← min(α_A ∘ (K_AB α_B + p_A) / (K_AA α_A), u_A),   then the same for B with the new α_A
 
 Neither lets the objective fall; where the classes interact MUNK needs about half of M³'s epochs. A zero could
-never change again: the start is positive, and a zero (say, of a warm start) that the gradient wants back is
-raised.
+never change: so the start is positive, and a zero (of a warm start, say) with a positive gradient is raised.
 """
 
 from dataclasses import dataclass
@@ -100,7 +99,7 @@ class Munk:
 
 
 def _positive_start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray:
-    """A start without zeros for multiplicative updates, which could never leave one."""
+    """A start without zeros, which multiplicative updates could never leave."""
     if alpha is None:
         return np.asfortranarray(np.minimum(1.0 / problem.m, 0.5 * problem.upper))
     floor = np.minimum(1e-6 / problem.diagonal[:, None], 0.5 * problem.upper)
@@ -113,7 +112,7 @@ def _multiplied(
 ) -> np.ndarray:  # fmt: skip
     """``α numerator/denominator`` within the box; a denominator of 0, no curvature, leads to the bound.
 
-    Zeros that the gradient ``p − outputs`` (y∘f) wants to be positive are raised.
+    Zeros where the gradient ``p − outputs`` (y∘f) is positive are raised.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         factor = np.where(denominator > 0.0, numerator / denominator, np.inf)

@@ -4,10 +4,10 @@ All points at once, with a fixed rate η and γ_k = y_k f_k::
 
     α_k ← α_k exp(η (p_k − γ_k − λ y_k)),   λ such that Σ y_k α_k = r
 
-λ, in the end the bias, has a closed form for a hard margin; with upper bounds it is the root of the monotone
-``Σ y_k min(u_k, α_k exp(…)) − r``, after which α is clipped. Logarithms of α are kept, so exponents of any
-size are harmless and a tiny α can come back. A rate that is too large makes the objective fall: a fixed one
-then marks the column as diverged, with "auto" the step is taken back and the rate halved.
+λ, which becomes the bias, has a closed form for a hard margin; with upper bounds it is the root of the
+monotone ``Σ y_k min(u_k, α_k exp(…)) − r``, after which α is clipped. Logarithms of α are kept, so
+exponents of any size are harmless and a tiny α can grow again. A rate that is too large makes the objective
+fall: a fixed one then marks the column as diverged; with "auto" the step is undone and the rate halved.
 """
 
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ class MultiplicativeUpdating:
         return state
 
     def advice(self, problem: DualProblem, column: int, alpha: np.ndarray) -> str:
-        """What to say of a column that diverged, given the best α it had."""
+        """Advice on a column that diverged, given its best α."""
         stable = 0.5 * largest_stable_rate(problem, column, alpha)
         fault = f"learning_rate={self.learning_rate} is too large for multiplicative updates"
         return f"{fault}; use learning_rate={stable:.2g}, or 'auto'"
@@ -89,7 +89,7 @@ class MultiplicativeUpdating:
 def _start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray:
     """1/m₊ on the positive points, 1/m₋ on the negative, so that ``yᵀα = 0``; or a warm start.
 
-    One-class: in proportion to the bounds. A warm start loses its zeros, which could never grow.
+    One-class: in proportion to the bounds. Zeros of a warm start, which could never grow, are raised.
     """
     upper, present = problem.upper, problem.upper > 0.0
     if alpha is not None:

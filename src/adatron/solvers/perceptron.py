@@ -2,7 +2,7 @@
 
 One point at a time: on a mistake, ``y_i (f_i + b) ≤ 0``, do ``α_i += 1`` and ``b += y_i R²`` with
 ``R = max √K_ii``. It ends after an epoch without a mistake; Novikoff's theorem bounds their number. The
-averaged variant keeps the sum of α and b over all visits, which is what people use on noisy data.
+averaged variant, for noisy data, keeps the sum of α and b over all visits.
 """
 
 from typing import ClassVar, NamedTuple

@@ -94,7 +94,7 @@ class RhoSVM:
         return state
 
     def march(self, problem: DualProblem, K: np.ndarray, state: RhoState, n: int) -> tuple[RhoState, Journal]:
-        """Up to n epochs with (half of) the kernel matrix K at hand, fewer if a column ends; a new state."""
+        """Take up to n epochs with (the lower half of) K in memory, fewer if a column ends; a new state."""
         state = RhoState(*(value.copy(order="F") for value in state))
         shape = (n, problem.n_columns)
         journal = Journal(*(np.empty(size) for size in ((*shape, problem.m), shape, shape, (*shape, 3))))
@@ -105,7 +105,7 @@ class RhoSVM:
 
 @compiled
 def _march(y, p, upper, state, K, limit, journal):
-    """Epochs in one call, for between calls the caches are cold; how many."""
+    """Take several epochs in one call, while the data are in cache; return how many."""
     n = len(journal.rates)
     for t in range(n):
         journal.signed[t] = y * state.weights
@@ -195,7 +195,7 @@ def _step_length(logs, weights, edges, target):
         if abs(distance) <= 1e-14 * abs(target - lowest):
             break
         following = rate + distance / variance if variance > 0.0 else np.inf
-        if abs(following - rate) <= _SQUARE_ROOT_OF_ROUNDING * rate:  # its square is what is left after it
+        if abs(following - rate) <= _SQUARE_ROOT_OF_ROUNDING * rate:  # the error left is its square
             change = following - rate
             return following, log_z + change * (lowest - target - distance + 0.5 * variance * change), lowest
         if not low < following < high:

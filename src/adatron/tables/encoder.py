@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from adatron.exceptions import AdatronWarning
 from adatron.tables import encodings
-from adatron.tables.columns import Table, converted
+from adatron.tables.columns import converted, distinct
 from adatron.tables.kinds import DROPPED, KINDS, MANY_LEVELS, Decision, decide
-from adatron.tables.summary import ColumnTable, distinct, summary_of
+from adatron.tables.reading import Table
+from adatron.tables.summary import ColumnTable, summary_of
 from adatron.tables.targets import Target
 
 _DENSE_BYTES = 2**29  # beyond which sparse output pays where most of it is zero
@@ -29,11 +30,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     pyarrow, or are arrays or lists of rows.
 
     The scales are made for kernels, so do not standardise the result. Numbers are centred, divided by a
-    robust standard deviation and smoothly clipped at ±5; two-valued columns are −1 and 1; two levels of a
-    category are half as far apart. A missing number is the median, a missing category a level of its own;
-    where at least five rows (fewer in small tables) lack a value, a further column says so. Levels of fewer
-    than five rows are joined, and unseen levels belong to them. Categories of more than 40 levels get columns
-    for the 40 most frequent ones and the target mean of each level.
+    robust standard deviation and smoothly clipped at ±5; two-valued columns are −1 and 1; a category has a
+    column of 0 and 1 for each level, so that two levels have the city-block distance of two values. A missing
+    number is the median, a missing category a level of its own; where at least five rows (fewer in small
+    tables) lack a value, a further column says so. Levels of fewer than five rows are joined, and unseen
+    levels belong to them. Categories of more than 40 levels get columns for the 40 most frequent ones and the
+    target mean of each level.
 
     Parameters
     ----------
@@ -48,7 +50,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Whether the result is a CSR array. "auto" does so when the training rows would take more than 512 MB
         dense, and most of that would be zeros.
     random_state : int or None, default=None
-        Seed of the folds for target means; None is 0.
+        Seed of the folds for target means, which go by the order of rows; None is 0.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """How a column of each kind becomes numbers: what is learned from the training rows, and how it is applied.
 
 Distances are what a kernel sees, so the scales are chosen together: a number has standard deviation 1, the
-two values of a two-valued column are −1 and 1, and two levels of a category are half as far apart.
+two values of a two-valued column are −1 and 1, and two levels of a category have their city-block distance.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FEW_MISSING = 5  # rows from which on a missing value has its own column
 FEW_IN_LEVEL = 5  # rows below which a level joins the others that are rare
 MOST_LEVELS = 40  # with a column each
 MOST_WORDS = 2_000
-ONE_HOT = 0.5  # two levels differ in two columns by this much: half the city-block distance of −1 and 1
+ONE_HOT = 1.0  # two levels differ in two columns by this: the city-block distance of −1 and 1
 
 
 @dataclass
@@ -57,9 +57,9 @@ class Numbers:
 
     def _standardised(self, scaled: Any) -> Any:
         z = np.clip((scaled - self.centre) / self.scale, -1e6, 1e6)
-        return (
-            np.clip(2.0 * z - 1.0, -CLIP, CLIP) if self.is_two_valued else z / np.sqrt(1.0 + (z / CLIP) ** 2)
-        )
+        if self.is_two_valued:
+            return np.clip(2.0 * z - 1.0, -CLIP, CLIP)
+        return z / np.sqrt(1.0 + (z / CLIP) ** 2)
 
     def transform(self, column: Column) -> np.ndarray:
         missing = column.missing
@@ -240,7 +240,7 @@ class Texts:
 
     @classmethod
     def fit(cls, column: Column) -> list[Texts]:
-        """The most frequent words of those in two rows at least; nothing if there is none."""
+        """The most frequent words that are not rare; nothing if there is none."""
         counter = CountVectorizer(ngram_range=(1, 2), binary=True)
         try:
             occurs = counter.fit_transform(column.levels)
@@ -248,7 +248,7 @@ class Texts:
             return []
         n_rows = occurs.T @ _counts(column)
         frequent = np.lexsort((np.arange(len(n_rows)), -n_rows))[:MOST_WORDS]
-        kept = np.sort(frequent[n_rows[frequent] >= 2])
+        kept = np.sort(frequent[n_rows[frequent] >= max(2, _few(FEW_IN_LEVEL, len(column.values)))])
         idf = 1.0 + np.log((1.0 + len(column.values)) / (1.0 + n_rows[kept]))
         words = counter.get_feature_names_out()[kept].tolist()
         return [cls(column.name, words, idf)] if words else []

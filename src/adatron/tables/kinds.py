@@ -1,7 +1,7 @@
 """Which kind of column it is: decided once, when an encoder is fitted, from the distinct values.
 
 >>> import numpy as np
->>> from adatron.tables.columns import Table
+>>> from adatron.tables.reading import Table
 >>> from adatron.tables.kinds import decide
 >>> table = Table(np.array([["$1,200", "yes"], ["$950", "no"], ["$2,000", "yes"]], dtype=object))
 >>> [decide(table.column(j)).kind for j in range(2)]
@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from adatron.tables.columns import Column, Reading, as_labels, converted, with_values
-from adatron.tables.parsing import MISSING_NUMBER, MISSING_TEXT, parse_dates, parse_durations, parse_numbers
+from adatron.tables.columns import Column, Reading, converted, with_values
+from adatron.tables.parsing import MISSING_NUMBER, parse_dates, parse_durations, parse_numbers
 
 KINDS = ("number", "binary", "boolean", "category", "ordinal", "text", "date", "duration", "identifier")
 DROPPED = ("constant", "empty", "identifier")
@@ -73,7 +73,7 @@ def _as_asked(column: Column, kind: str) -> Decision:
         reading = Reading(kind, decimal, day_first)
         found = Decision(kind, converted(column, reading), reading)
         return replace(found, reading=replace(reading, is_written=column.form == "label"))
-    labels = _without(converted(column, Reading("label")), MISSING_TEXT)
+    labels = converted(column, Reading("label"))
     if kind == "ordinal" and labels.order is None:
         order = np.argsort(parse_numbers(labels.levels), kind="stable")  # else as text sorts
         labels = replace(labels, order=[labels.levels[i] for i in order])
@@ -111,7 +111,8 @@ def _decide_labels(column: Column) -> Decision:
         found = _decide_written(column, counts)
         if found is not None:
             return found
-    column, reading = _without(column, MISSING_TEXT), Reading("label")
+    reading = Reading("label")
+    column = converted(column, reading)
     n, n_levels = int((~column.missing).sum()), len(column.levels)
     if n_levels == 0:
         return Decision("empty", column, reading, "no value at all")
@@ -173,11 +174,3 @@ def _if_sample(parse: Callable[..., np.ndarray], texts: list[str], *options: Any
     if not len(sample) or np.isnan(sample).mean() > 0.5:
         return np.full(len(texts), np.array("NaT" if sample.dtype.kind == "M" else np.nan, sample.dtype))
     return parse(texts, *options)
-
-
-def _without(column: Column, tokens: frozenset[str]) -> Column:
-    """The column with the cells of some texts missing."""
-    if tokens.isdisjoint(column.levels):
-        return column
-    is_token = np.array([*(text in tokens for text in column.levels), True])
-    return as_labels(column, column.levels, np.where(is_token[column.values], -1, column.values))

@@ -50,6 +50,7 @@ _DATES = [
     re.compile(layout + _TIME)
     for layout in (
         r"(?P<y>\d{4})(?P<sep>[-/.])(?P<m>\d{1,2})(?P=sep)(?P<d>\d{1,2})",
+        r"(?P<y>\d{4})-(?P<m>\d{2})",
         r"(?P<a>\d{1,2})(?P<sep>[-/.])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4}|\d{2})",
         r"(?:[A-Za-z]{3,9},?\s+)?(?P<d>\d{1,2})(?:st|nd|rd|th)?[-\s.]+(?P<name>[A-Za-z]{3,9})[-.,\s]+(?P<y>\d{4})",
         r"(?:[A-Za-z]{3,9},?\s+)?(?P<name>[A-Za-z]{3,9})[.\s]+(?P<d>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<y>\d{4})",
@@ -107,7 +108,7 @@ def _date(text: str, day_first: bool) -> datetime | None:
             return None
         month, day = _MONTHS.index(found["name"][:3].lower()) + 1, int(found["d"])
     else:
-        month, day = int(found["m"]), int(found["d"])
+        month, day = int(found["m"]), int(found.get("d", 1))
     if found["half"]:
         hour = hour % 12 + 12 * (found["half"].lower() == "pm")
     microsecond = int((found["F"] or "0").ljust(6, "0")[:6])

@@ -35,26 +35,23 @@ class ColumnTable:
 
     def __getitem__(self, key: int | str) -> ColumnSummary:
         if isinstance(key, str):
-            return next(row for row in self.rows if row.name == key)
+            return {row.name: row for row in self.rows}[key]
         return self.rows[key]
 
     def __repr__(self) -> str:
         head = ("column", "kind", "missing", "levels", "outputs", "what was done")
         lines = [head] + [
-            (
-                r.name,
-                r.kind,
-                str(r.n_missing),
-                "" if r.n_levels is None else str(r.n_levels),
-                str(r.n_outputs),
-                r.done,
-            )
-            for r in self.rows
+            (row.name, row.kind, *map(_cell, (row.n_missing, row.n_levels, row.n_outputs)), row.done)
+            for row in self.rows
         ]
         widths = [max(len(line[j]) for line in lines) for j in range(5)] + [0]
         return "\n".join(
             "  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in lines
         )
+
+
+def _cell(count: int | None) -> str:
+    return "" if count is None else str(count)
 
 
 def summary_of(decision: Decision, parts: list[Any]) -> ColumnSummary:
@@ -69,27 +66,16 @@ def summary_of(decision: Decision, parts: list[Any]) -> ColumnSummary:
         "date": ", ".join(name[len(column.name) + 1 :] for name in names if not name.endswith("_missing")),
         "category": "one column for each level",
     }.get(kind, "")  # fmt: skip
-    if n_levels and kind == "category" and any(name == f"{column.name}_other" for name in names):
+    if kind == "category" and n_outputs == 1:
+        done = "−1 and 1"
+    elif kind == "category" and f"{column.name}_other" in names:
         done = "one column for each frequent level, one for the others"
     if n_levels and n_levels > MANY_LEVELS and kind == "category":
         done += ", " + ("target means" if any("_target" in name for name in names) else "log frequency")
     if not parts:
         done = "dropped: " + (decision.reason or "no level or word occurs often enough")
-    elif any(name == f"{column.name}_missing" or name == f"{column.name}_elapsed_missing" for name in names):
+    elif {f"{column.name}_missing", f"{column.name}_elapsed_missing"} & set(names):
         done += ", missing indicated"
     elif column.missing.any() and kind != "text":
         done += ", missing imputed"
     return ColumnSummary(column.name, kind, int(column.missing.sum()), n_levels, done, n_outputs)
-
-
-def distinct(names: list[str]) -> list[str]:
-    """Names with a number at the end where they occur twice."""
-    seen: set[str] = set()
-    for i, name in enumerate(names):
-        candidate, n = name, 1
-        while candidate in seen:
-            n += 1
-            candidate = f"{name}_{n}"
-        names[i] = candidate
-        seen.add(candidate)
-    return names

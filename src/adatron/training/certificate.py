@@ -1,4 +1,4 @@
-"""The one certificate: how far a solution is from optimal, recomputed apart from every solver.
+"""The certificate: how far a solution is from optimal, computed by code that no solver shares.
 
 Weak duality: any feasible α bounds the optimum from below by ``D = pᵀα − ½ αᵀQα``, any bias b with
 ``w = Σ α_i y_i φ(x_i)`` bounds it from above by ``P = ½ αᵀQα + Σ u_i max(0, p_i − y_i (f_i + b)) + r b``.
@@ -16,8 +16,8 @@ f_{i,y_i}``, ``ξ_i = max_c s_ic`` and the distances ``β_ic = C_i δ_{c,y_i} �
 A hard margin, the least ``f_{i,y_i} − f_ic``, is certified like any other.
 
 One-class problems (r = 1) may have an optimum of 0: the origin within the hull of the points, or a ball
-around equal points. A ‖w‖² or squared radius below 1e-8 of the largest K_ii counts as 0, that is as
-this much, in the denominator of the gap.
+around equal points. There the denominator of
+the gap, ‖w‖² or the squared radius, is taken to be at least 1e-8 of the largest K_ii.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from adatron.solvers import CrammerSingerProblem
 Point = tuple[np.ndarray, np.ndarray, float, tuple[float, float]]  # α, f, bias and its interval
 
 _DIGITS = 8.0 * float(np.finfo(float).eps)  # error of a float64 kernel value, relative to √(K_ii K_jj)
-_NO_MATTER = 1e-9  # part of a gap that need not be allowed for
-FAR = 1e6  # offset of the kernel from which on its lost digits are allowed for
+_NO_MATTER = 1e-9  # part of a gap that rounding may change without notice
+FAR = 1e6  # offset of the kernel from which on lost digits are added to the gap
 _AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
 _BALANCED = 1e-14
 _VANISHING = 1e-8  # part of r² max K_ii below which the objective of a one-class problem counts as 0
@@ -46,7 +46,7 @@ _NEGLIGIBLE = 1e-8  # multipliers below this part of the largest are dropped bef
 
 @dataclass(frozen=True)
 class Certificate:
-    """A feasible α of one problem with its gap, bias and what they rest on."""
+    """A feasible α of one problem, with its gap, bias and the numbers behind them."""
 
     alpha: np.ndarray
     f: np.ndarray
@@ -56,11 +56,11 @@ class Certificate:
     primal: float
     dual: float
     margin_interval: tuple[float, float]
-    rounding: float = 0.0  # part of the gap that only allows for rounding
+    rounding: float = 0.0  # part of the gap that is due to possible rounding
 
     @property
     def plain_gap(self) -> float:
-        """The gap relative to the larger objective, however small that is; the same but for one class."""
+        """The gap relative to the larger objective, however small; other than `gap` for one class only."""
         size = max(abs(self.primal), abs(self.dual))
         is_scaled = np.isfinite(size) and size > 0.0
         return max(self.gap, (self.primal - self.dual) / size) if is_scaled else self.gap
@@ -72,9 +72,9 @@ def certify(
 ) -> Certificate:
     """Make α feasible, recompute its outputs from the kernel and measure the gap.
 
-    Float32 kernel values of up to 5,000 points are evaluated again in float64. For more of them, `outputs`
-    that belong to α save a pass over all: a sample is recomputed in float64, and what that finds is added
-    to the gap. Problems other than a `DualProblem` register their own certificate.
+    Float32 kernel values of up to 5,000 points are evaluated again in float64. For more points the given
+    `outputs` of α are used: a sample of them is recomputed in float64, and the error found there is added
+    to the gap, which is then an estimate. Problems other than a `DualProblem` register their own certificate.
     """
     gram, y = problem.gram, problem.y[:, column]
     alpha = np.asarray(alpha, dtype=np.float64)
@@ -109,7 +109,7 @@ def _(problem: Any, column: int, alpha: np.ndarray, outputs: Any = None, regime:
 
 
 def _allow_for_lost_digits(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
-    """Enlarge a gap from float64 kernel values where rounding of these may hide more than it shows.
+    """Enlarge a gap where the rounding of float64 kernel values may be larger than the gap.
 
     Each value is wrong by some ε √(K_ii K_jj), which matters where that is large and the outputs are not:
     rows far from the origin under a linear or polynomial kernel. A hard margin that is smaller than the error
@@ -138,7 +138,7 @@ def _allow_for_lost_digits(problem: DualProblem, column: int, certificate: Certi
 def _cost_of_errors(
     problem: DualProblem, column: int, certificate: Certificate, errors: Any, largest: float
 ) -> float:
-    """By how much errors of the outputs may change the gap.
+    """Return by how much errors of the outputs may change the gap.
 
     The gap is a sum of terms ``w_i |g_i|``; errors enter it with the same weights, and with the bound of a
     point whose g_i may have the wrong sign.
@@ -154,7 +154,7 @@ def _cost_of_errors(
 def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, equality: float | None) -> np.ndarray:
     """Clip α to its box, drop what is negligible and shrink the heavier class until ``yᵀα = r``.
 
-    Where that is not enough, as in one-class problems, all that is positive moves towards its bound.
+    Where that is not enough, as in one-class problems, positive multipliers move towards their bounds.
     """
     alpha = np.clip(alpha, 0.0, upper)
     alpha[alpha < _NEGLIGIBLE * alpha.max(initial=0.0)] = 0.0
@@ -172,20 +172,20 @@ def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, equality:
     if r and missing > _BALANCED * r:
         a, u = alpha[positive], upper[positive]
         room = np.where(a > 0.0, u - a, 0.0)
-        room = room if room.sum() >= missing else u - a  # zeros stay if the others have room enough
+        room = room if room.sum() >= missing else u - a  # zeros stay zero if the others have enough room
         alpha[positive] = np.minimum(a + room * (missing / max(room.sum(), missing)), u)
     return alpha
 
 
 def estimated_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndarray) -> float:
-    """The gap of a soft margin from a solver's own outputs: quick, to know when to certify."""
+    """Estimate the gap of a soft margin from a solver's own outputs, to decide when to certify."""
     y, p, upper = (array[:, column] for array in (problem.y, problem.p, problem.upper))
     r = float(problem.equality or 0.0)
     return float(_estimated_gap(y, p, upper, alpha, f, problem.has_bias, r, _least_size(problem)))
 
 
 def _least_size(problem: DualProblem) -> float:
-    """What an objective counts as at least."""
+    """Return the smallest denominator of a gap."""
     return _VANISHING * float(problem.equality or 0.0) ** 2 * float(problem.diagonal.max())
 
 
@@ -233,7 +233,7 @@ def measure_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndar
 
 
 def _is_as_good_as_hard(problem: Any, column: int) -> bool:
-    """Whether the bounds are so large that rounding alone makes a gap; that of a hard margin holds too."""
+    """Whether the bounds are so large that rounding alone makes a gap; the hard-margin gap holds as well."""
     return float(problem.upper[:, column].max() * problem.diagonal.max()) >= _AS_GOOD_AS_HARD
 
 

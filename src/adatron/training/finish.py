@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.linalg.lapack import dpotrf, dpotrs  # the wrappers around them cost more than small solves
+from scipy.linalg.lapack import dpotrf, dpotrs  # without the wrappers, which cost more than small solves
 
 from adatron.numerics.threads import one_blas_thread
 from adatron.problems import DualProblem
@@ -20,8 +20,8 @@ from adatron.solvers import CrammerSingerProblem, Pause
 from adatron.training.certificate import best_bias
 
 _LARGEST_FREE_SET = 2_000
-_WORK, _WORK_COUPLED = 4e10, 2e11  # multiply-adds spent at most; sweeps over coupled rows end later
-_WORK_PER_STEP = 1e7  # what a step costs in any case, in the same unit
+_WORK, _WORK_COUPLED = 4e10, 2e11  # multiply-adds at most; sweeps over coupled rows are slower
+_WORK_PER_STEP = 1e7  # fixed cost of a step, in the same unit
 _RIDGE = 1e-11  # keeps factorisations of singular systems (equal rows) bounded; refinement removes it
 _FREED_AT_ONCE, _FREED_AT_ONCE_COUPLED = 16, 256
 
@@ -35,14 +35,14 @@ def exact_finish(
 
 
 def reach_the_optimum(finish: Any, pause: Pause, most_work: float) -> np.ndarray | None:
-    """Step, and free what is wrong, until nothing is; None when that took more than a bounded effort."""
+    """Step, and free wrong multipliers, until the optimum; None if that takes more than a bounded effort."""
     work = 0.0
     while (n_free := int(finish.free.sum()) - finish.n_references) <= _LARGEST_FREE_SET and work < most_work:
         pause()
         work += _WORK_PER_STEP + float(n_free) ** 3 / 3
         try:
             if finish.step() and not finish.free_the_wrong():
-                optimum = finish.alpha.copy()  # one more solve, against outputs that are fresh now
+                optimum = finish.alpha.copy()  # one more solve, now with recomputed outputs
                 return finish.alpha if finish.step() and np.isfinite(finish.alpha).all() else optimum
         except LinAlgError:
             return None
@@ -81,13 +81,13 @@ class _Finish:
     def step(self) -> bool:
         """Step towards the solution of the free system; whether the whole step was taken.
 
-        Outputs are kept up to date for the free points only, which is all that steps need.
+        Steps need the outputs of free points only, so only these are kept up to date.
         """
         rows = np.flatnonzero(self.free)
         if len(rows) == 0:
             return True
         y, alpha, upper = self.y[rows], self.alpha[rows], self.upper[rows]
-        if (self.place[rows] < 0).any():  # free sets mostly shrink, so the last block is kept
+        if (self.place[rows] < 0).any():  # free sets mostly shrink, so the last block is reused
             self.values = self.gram.block(rows, rows)
             self.place[:] = -1
             self.place[rows] = np.arange(len(rows))
@@ -120,7 +120,7 @@ class _Finish:
         return not met.any()
 
     def free_the_wrong(self) -> bool:
-        """Free points at a bound that the gradient wants elsewhere; whether there were any.
+        """Free points at a bound whose gradient points inwards; return whether there were any.
 
         With all points at their bounds, these are the two that disagree most about the bias; while ``yᵀα`` is
         not yet r, the one that moves it there at the least cost.
@@ -208,7 +208,7 @@ class _CoupledFinish:
             last = np.where(taken > 0.0, room[references] / taken, np.inf)
         tried = lengths_to_try(min(float(lengths.min()), float(last.min())))
         paths = np.maximum(start[:, None] + tried * direction[:, None], 0.0)
-        paths[lengths[:, None] <= tried] = 0.0  # whatever rounding says
+        paths[lengths[:, None] <= tried] = 0.0  # exactly, in spite of rounding
         totals = np.add.reduceat(paths, first, axis=0)
         empties = (totals >= upper) | (last[:, None] <= tried)
         paths *= np.where(empties, upper / np.where(totals > 0.0, totals, 1.0), 1.0)[member]
@@ -227,7 +227,7 @@ class _CoupledFinish:
         return not (emptied.any() or (moved <= 0.0).any())
 
     def free_the_wrong(self) -> bool:
-        """Free classes at their bound that the gradient wants elsewhere; whether there were any."""
+        """Free classes at their bound whose gradient points inwards; return whether there were any."""
         self.f = self.gram.matmul(self.alpha)
         pull = self._gains()[2]
         pull[self.free] = 0.0

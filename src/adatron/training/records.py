@@ -1,4 +1,4 @@
-"""What is known of a problem: after each epoch, at the end, and why it ended."""
+"""Records of a fit: after each epoch, at the end, and why it ended."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class DualSolution:
     seconds: float
     bias_interval: tuple[float, float]
     margin_interval: tuple[float, float]
-    plain_gap: float  # relative to the larger of both objectives, also where they all but vanish
+    plain_gap: float  # relative to the larger objective, also where both nearly vanish
     finished_exactly: bool = False  # by the exact finish, not by an iterate of the solver
     advice: str = ""  # the solver's own, when it diverged
     trace: list[tuple[float, ...]] = field(repr=False, default_factory=list)
@@ -62,7 +62,7 @@ class DualSolution:
 
 @dataclass
 class EpochRecord:
-    """One problem after one epoch; `gap` and `n_support` are computed on first access: not after the next."""
+    """One problem after one epoch; `gap` and `n_support` are computed on demand, before the next epoch."""
 
     problem: int
     epoch: int

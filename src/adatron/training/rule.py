@@ -1,7 +1,7 @@
-"""The stopping rule: whether a column of a run has ended, and with what.
+"""Stopping rules: whether a column of a run has ended, and with which certificate.
 
-A `Run` has one. `Rule` ends a column by the algorithm's own rule, for those that are not meant to reach the
-optimum of the dual; `GapRule` by its duality gap, recomputed by the certificate.
+A `Run` has one. `Rule` ends a column by the algorithm's own rule, for algorithms that do not aim at the
+optimum of the dual; `GapRule` ends it by its duality gap, computed by the certificate.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Verdict = tuple[Status, Certificate] | None  # None: the column goes on
 
 _FINISH_FROM = 1e-3  # gap from which the exact finish is tried when tol is smaller
 _SINGLE_GAP = 1e-4  # gap down to which float32 kernel values are trusted
-_DIVERGED = 1e6  # violation, relative to that of the first epoch, from which there is no way back
-_LOOK_AT_DIGITS = 16  # epoch from which on, at powers of two, a fit may turn out to be below rounding
-_LAST_LOOK = 128  # epoch from which on a gap that hardly has fallen is proof enough of that
+_DIVERGED = 1e6  # violation, relative to that of the first epoch, that counts as divergence
+_LOOK_AT_DIGITS = 16  # from this epoch on, at powers of two, look whether rounding is all that is left
+_LAST_LOOK = 128  # from this epoch on, a gap that has hardly fallen proves it
 _LEAST_TRY = 3_000  # epochs before a fit is given up
-_INDEFINITE_EPOCHS = 1_000  # no gap can end a fit with an indefinite kernel
-_EAGER_AT = (10, 100, 1_000, 10_000)  # epochs at which an eager rule tries the exact finish whatever the gap
+_INDEFINITE_EPOCHS = 1_000  # limit for indefinite kernels, for which there is no gap
+_EAGER_AT = (10, 100, 1_000, 10_000)  # epochs at which an eager rule tries the exact finish at any gap
 
 
 class Rule:
@@ -46,7 +46,7 @@ class Rule:
         self.one_blas_thread_up_to = regime.one_blas_thread_up_to
 
     def begin(self, run: Run) -> None:
-        """Set up what the rule remembers of the columns of a run."""
+        """Set up the rule for the columns of a run."""
 
     def next_check(self, run: Run) -> int:
         """The epoch at which columns are judged again."""
@@ -71,21 +71,21 @@ class Rule:
         return False
 
     def advice(self, run: Run, column: int, status: Status) -> str:
-        """What to say of a column beyond its status."""
+        """Advice on a column, in addition to its status."""
         return ""
 
     def saved(self, run: Run) -> dict[str, Any]:
-        """What the rule remembers."""
+        """The state of the rule."""
         return {}
 
     def restore(self, run: Run, saved: dict[str, Any]) -> None:
-        """Take up what `saved` gave."""
+        """Restore what `saved` returned."""
 
 
 class GapRule(Rule):
     """Ends a column when its relative duality gap, recomputed from the kernel, is at most `tol`.
 
-    `aim` is the part of `tol` that is aimed at; where a limit comes first, `tol` will do. An `eager` rule
+    `aim` is the part of `tol` to aim at; if a limit comes first, `tol` is enough. An `eager` rule
     tries the exact finish early, too, before the gap is small. One that `may_give_up` ends a column when
     `max_iter` epochs would not suffice at the rate of its last ones.
     """
@@ -111,7 +111,7 @@ class GapRule(Rule):
         self._gaps: list[list[tuple[int, float]]] = [[] for _ in range(n)]
         self._needed = [0] * n  # epochs that a column was given up for
         self._eager_at = list(_EAGER_AT) if self.eager and not problem.gram.evaluates_rows else []
-        self._is_greedy = "stalled" in run.flags  # few epochs, each worth a look
+        self._is_greedy = "stalled" in run.flags  # few epochs, so each is checked
 
     def next_check(self, run: Run) -> int:
         wait = 1 if self._is_greedy else max(1, run.epoch // 10)
@@ -131,7 +131,7 @@ class GapRule(Rule):
             return self._judge_digits(run, column, alpha)
         is_single = run.problem.gram.is_single
         if is_near and not is_single and not self._stops_at_tol:
-            finished = self._finish(run, column, alpha)  # which is likely to have the last word
+            finished = self._finish(run, column, alpha)  # this mostly ends the fit
             if finished is not None and finished.gap <= self.tol and self.tol >= np.finfo(float).eps:
                 return Status.CONVERGED, finished
         certificate = certify(run.problem, column, alpha, f, self.regime)
@@ -159,7 +159,7 @@ class GapRule(Rule):
         return verdict
 
     def at_a_limit(self, status: Status, certificate: Certificate) -> Status:
-        """A time limit that comes when the gap is small enough already is no failure."""
+        """A fit whose gap is small enough when a limit ends it has converged."""
         met = status is Status.TIME_LIMIT and not self.indefinite and certificate.gap <= self.allowed
         return Status.CONVERGED if met else status
 
@@ -202,9 +202,9 @@ class GapRule(Rule):
         return verdict if verdict and verdict[0] is Status.NOT_SEPARABLE else (Status.DIVERGED, best)
 
     def _is_hopeless(self, run: Run, column: int, gap: float) -> bool:
-        """Whether a gap that goes on falling as it did since half as many epochs needs more than all.
+        """Whether the gap, falling as in the last half of the epochs, would take more than `max_iter`.
 
-        A kind forecast: gaps of the published algorithms fall ever more slowly.
+        An optimistic forecast: gaps of the published algorithms fall ever more slowly.
         """
         gaps = self._gaps[column]
         gaps.append((run.epoch, gap))
@@ -218,7 +218,7 @@ class GapRule(Rule):
         return bool(needed > run.max_iter)
 
     def _judge_digits(self, run: Run, column: int, alpha: np.ndarray) -> Verdict:
-        """Now and then while the gap is large: whether float64 kernel values can tell anything at all."""
+        """Check now and then, while the gap is large, whether rounding of kernel values hides the optimum."""
         is_due = run.epoch >= _LOOK_AT_DIGITS and run.epoch & (run.epoch - 1) == 0
         if not is_due or run.problem.gram.is_single or self.indefinite or run.problem.offset < FAR:
             return None
@@ -227,12 +227,12 @@ class GapRule(Rule):
         return (Status.PRECISION_LIMIT, certificate) if is_lost else None
 
     def _at_the_last_epoch(self, certificate: Certificate) -> Status:
-        """A fit that aims below tol, and is not there yet, has converged all the same."""
+        """A fit that aims below tol, but has only reached tol, has converged."""
         met = self.allowed > self.tol and certificate.gap <= self.allowed
         return Status.CONVERGED if met else Status.MAX_ITER
 
     def _is_near(self, run: Run, place: int, column: int) -> bool | None:
-        """Whether the solver's own outputs show a gap worth a certificate; None where only that can tell."""
+        """Whether the solver's outputs show a gap small enough to certify; None if they cannot tell."""
         ended = run.is_flagged("stalled", place) or run.epoch >= run.max_iter
         if ended or not self._is_greedy or np.isinf(run.problem.upper[:, column]).any():
             return None
@@ -272,7 +272,7 @@ class GapRule(Rule):
         self, run: Run, column: int, certificate: Certificate, alpha: np.ndarray,
         finished: Certificate | None = None,
     ) -> Verdict:  # fmt: skip
-        """Hard margin: one that must be smaller than tol, and that the finish does not find, is none."""
+        """Hard margin: if it must be below tol, and the exact finish finds none either, there is none."""
         if self._separable[column] or not np.isinf(run.problem.upper[:, column]).any():
             return None
         finished = finished or self._finish(run, column, alpha)

@@ -1,8 +1,8 @@
-"""One problem under way, and the only epoch loop.
+"""A problem being solved, and the epoch loop.
 
-`rounds` advances several runs in turn, one epoch each, until all have ended; so whenever it is left
-(a limit, a callback, Ctrl-C) every problem has had its share and the model is usable. Only when the
-kernel matrices of all runs would take too much memory at once does it take them group by group.
+`rounds` advances several runs in turn, one epoch each, until all have ended. So whenever it is interrupted
+(a limit, a callback, Ctrl-C), every problem has had its share and the model is usable. Runs whose kernel
+matrices would take too much memory together are advanced group by group.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REFRESH_EVERY = 1_000  # epochs after which f is recomputed, so that rounding c
 
 @dataclass
 class History:
-    """At most `limit` records, the first half of them of every epoch, then ever sparser.
+    """At most `limit` records: every epoch up to half of them, then ever fewer.
 
     Beyond ``limit / 2`` epochs, a record is kept when its epoch is some per cent later than the one
     kept before; the percentage doubles whenever the records become too many. The newest is always there.
@@ -44,7 +44,7 @@ class History:
 
     limit: int = 2_000
     rows: list[tuple[float, ...]] = field(default_factory=list)
-    growth: float = 0.0  # a record is kept from this many times the epoch of the last one on
+    growth: float = 0.0  # a record is kept if its epoch is this many times that of the last one
 
     def __post_init__(self) -> None:
         self.growth = self.growth or 1.0 + 10.0 / self.limit
@@ -61,7 +61,7 @@ class History:
 
 
 class Run:
-    """A problem on its way to its solutions: it has a solver, and a rule that says when to stop.
+    """A problem, a solver for it, and a rule that says when to stop.
 
     It takes at most `max_iter` epochs, perhaps from the multipliers `alpha`; `first` is the number of its
     first column among all problems of the fit.
@@ -73,7 +73,7 @@ class Run:
     ) -> None:  # fmt: skip
         self.problem, self.solver, self.rule = problem, solver, rule
         self.max_iter, self.first, self.began, self.epoch = max_iter, first, monotonic(), 0
-        self.is_watched = True  # somebody looks at every epoch; otherwise several may be taken at once
+        self.is_watched = True  # every epoch is looked at; otherwise several may be taken at once
         self.live = np.arange(problem.n_columns)  # columns that have not ended
         self.live_problem: DualProblem = problem  # their problems
         self.state: Any = solver.init(problem, alpha)  # the solver's, of these columns
@@ -275,7 +275,7 @@ def rounds(
 
     with ThreadPoolExecutor(n_threads) as pool:
         while waiting := [run for run in runs if len(run.live)]:
-            # the first runs whose matrices are held together: all of them if they are small
+            # the first runs whose matrices fit together: all of them if they are small
             costs = np.cumsum([run.problem.gram.cost for run in waiting])
             most = waiting[0].rule.regime.held_at_once
             live = waiting[: max(1, int(np.searchsorted(costs, most, side="right")))]

@@ -44,7 +44,7 @@ class StageRule(Rule):
         K, problem, m = run.problem.gram.lower_half, run.live_problem, run.problem.m
         if K is None or len(run.live) > FEW_COLUMNS:
             signed = problem.y * run.state.weights
-            # now: a cluster still knows its last product
+            # now, while a cluster still remembers its last product
             weights = signed if problem.gram.has_entries else problem.gram.weights_of(signed)
             run.state = solver.epoch(problem, run.state, pause)
             parts = signed.T, run.state.rate.copy(), run.state.log_loss.copy(), problem.measure(run.state)
@@ -84,7 +84,7 @@ class StageRule(Rule):
 
 @compiled
 def _add_up(totals, rates, signed):
-    """Stage after stage: the sum is the same however many come at once."""
+    """Add stage after stage, so that the sum does not depend on how many come at once."""
     for t in range(len(rates)):
         for i in range(len(totals)):
             totals[i] += rates[t] * abs(signed[t, i])

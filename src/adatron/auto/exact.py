@@ -1,0 +1,125 @@
+"""The finalists trained on all rows, and the mean of them that held-out rows prefer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adatron.auto.geometry import feature_weights
+from adatron.auto.least_squares import (
+    CONSTANT,
+    FoldKernels,
+    coefficients,
+    distances,
+    kernel_values,
+    relative_gap,
+)
+from adatron.auto.rows import SearchRows
+from adatron.auto.scoring import Criterion
+from adatron.auto.search import Candidate, Search, in_threads, learned_relevances
+from adatron.estimators.expansion import Expansion
+from adatron.kernels import Kernel, Linear
+
+_MEMBERS = 4  # machines of a mean at most: predictions take the sum of their times
+# rows up to which so many finalists of each kind are judged, by so many folds
+_EFFORT = ((1_500, 3, 10), (3_000, 2, 3), (6_000, 2, 1), (20_000, 1, 1))
+_OWN_THREADS = 1_500  # rows up to which machines are trained side by side
+_SINGLE_FROM = 3_000  # rows above which kernel values are float32
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a search ends with."""
+
+    machines: list[Expansion]
+    members: list[Candidate]
+    judged: SearchRows  # whose held-out rows have judged it
+    decisions: np.ndarray  # for these, by machines that never saw them
+    relevance: np.ndarray | None  # (d,) of the features
+    duality_gap: float  # the largest of the machines
+
+
+def trained_exactly(search: Search, rows: SearchRows, criterion_for: Any, n_each: int | None = None) -> Model:
+    """Train on all rows; a time limit, or ``n_each=0``, leaves only the best machine."""
+    usual, n_folds = next(effort for most, *effort in _EFFORT if rows.n <= most)
+    n_each = usual if n_each is None else n_each
+    judged = rows.with_folds(n_folds)
+    dtype = np.float32 if rows.n > _SINGLE_FROM else np.float64
+    finalists = [search.best] if search.is_over() or not n_each else search.finalists(n_each)
+    of_folds, relevance = None, search.relevance
+    if any(one.power for one in finalists):
+        teacher = search.best_of("laplacian")
+        if rows.n <= _SINGLE_FROM:
+            of_folds = learned_relevances(judged, teacher, of_folds=True)
+            relevance = learned_relevances(rows, teacher)[0]
+        else:  # rows of the search that a fold holds out have taught its weights, but they are few
+            of_folds = [relevance] * len(judged.folds)
+    # beyond some rows, BLAS makes better use of threads than we could
+    each = in_threads if rows.n <= _OWN_THREADS else lambda work, items: list(map(work, items))
+    decisions = each(lambda one: _held_out_decisions(judged, one, of_folds, dtype), finalists)
+    chosen = best_mean(decisions, criterion_for(judged))
+    members = [finalists[k] for k in chosen]
+    trained = each(lambda one: _trained(rows, one, relevance, dtype), members)
+    mean = np.mean([decisions[k] for k in chosen], axis=0)
+    machines, gaps = zip(*trained, strict=True)
+    return Model(shares_of_mean(machines), members, judged, mean, relevance, max(gaps))
+
+
+def _held_out_decisions(rows: SearchRows, one: Candidate, of_folds: Any, dtype: Any) -> np.ndarray:
+    """Decisions for held-out rows by machines that never saw them, weights of features included."""
+    X = rows.X if dtype == np.float64 else rows.X.astype(dtype)
+    if not one.power:
+        D: Any = distances(one.family, X, X)
+    else:
+        D = []
+        for fold, relevance in zip(rows.folds, of_folds, strict=True):
+            weights = feature_weights(relevance, one.power).astype(dtype)
+            train, held = X[fold.train] * weights, X[fold.held] * weights
+            D.append((distances(one.family, train, train), distances(one.family, held, train)))
+    return FoldKernels(rows, one.family, one.gamma, D).solved(one.penalty)[0] + rows.mean
+
+
+def best_mean(decisions: list[np.ndarray], criterion: Criterion) -> list[int]:
+    """Places of the machines whose mean held-out rows prefer: the best, then each that still helps."""
+    values = [criterion(own) for own in decisions]
+    chosen = [int(np.argmin(values))]
+    best = values[chosen[0]]
+    while len(chosen) < min(_MEMBERS, len(decisions)):
+        rest = [k for k in range(len(decisions)) if k not in chosen]
+        tried = {k: criterion(np.mean([decisions[j] for j in [*chosen, k]], axis=0)) for k in rest}
+        k = min(tried, key=lambda k: tried[k])
+        if tried[k] >= best:
+            break
+        best = tried[k]
+        chosen.append(k)
+    return chosen
+
+
+def _trained(rows: SearchRows, one: Candidate, relevance: Any, dtype: Any) -> tuple[Expansion, float]:
+    """The machine of all rows, and its relative duality gap."""
+    weights = feature_weights(relevance, one.power) if one.power else None
+    X = rows.X if weights is None else rows.X * weights
+    X = X if dtype == np.float64 else X.astype(dtype)
+    K, ridge = kernel_values(one.family, one.gamma, distances(one.family, X, X)), one.penalty / rows.weights
+    a = coefficients(K.copy(), rows.Y, ridge)
+    gap = relative_gap((K @ a.astype(K.dtype)).astype(np.float64), rows.Y, a, ridge)
+    return expansion(one, rows.X, a, rows.mean, weights, dtype), gap
+
+
+def expansion(
+    one: Candidate, vectors: Any, a: np.ndarray, mean: np.ndarray, weights: Any, dtype: Any
+) -> Expansion:
+    """Coefficients with the kernel they belong to."""
+    bias = mean + CONSTANT * a.sum(axis=0)
+    if one.family is Linear:
+        return Expansion(vectors, one.gamma * a, bias, Linear())
+    kernel: Kernel = one.family(one.gamma, weights)
+    return Expansion(vectors, a, bias, kernel, dtype)
+
+
+def shares_of_mean(machines: Any) -> list[Expansion]:
+    """Each machine's part of the mean, so that the model is their sum."""
+    n = len(machines)
+    return [Expansion(m.vectors, m.coefficients / n, m.bias / n, m.kernel, m.precision) for m in machines]
