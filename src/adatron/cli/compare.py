@@ -31,7 +31,7 @@ _ROWS = 2_000  # more would make a grid search take hours
 _BAR = 24  # characters
 _GRID = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": [1e-4, 1e-3, 0.01, 0.1, 1.0]}
 _MEASURES = {"classification": "error %", "regression": "1 − R² (%)"}
-_GUESS, _SURE = "constant guess", 2.0  # standard errors that make a difference
+_GUESS = "constant guess"
 
 
 @click.command()
@@ -221,6 +221,7 @@ def _measure_all(
 def _verdict(measured: list[dict[str, Any]]) -> str:
     """One sentence: is an SVM worth it?"""
     import numpy as np
+    from scipy.stats import t as student
 
     ours = min((m for m in measured if m["name"].startswith("adatron")), key=lambda m: m["error"])
     others = [m for m in measured if m["name"].endswith(("regression", "boosting"))]
@@ -229,7 +230,8 @@ def _verdict(measured: list[dict[str, Any]]) -> str:
 
     def is_clear(better: dict[str, Any], worse: dict[str, Any]) -> bool:
         difference = np.subtract(worse["fold_errors"], better["fold_errors"])
-        return float(difference.mean()) > _SURE * float(difference.std(ddof=1)) / np.sqrt(len(difference))
+        sure = float(student.ppf(0.975, len(difference) - 1))  # few folds must differ more
+        return float(difference.mean()) > sure * float(difference.std(ddof=1)) / np.sqrt(len(difference))
 
     best = min(ours, rival, key=lambda m: m["error"])
     if not is_clear(best, guess):
