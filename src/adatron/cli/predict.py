@@ -39,8 +39,8 @@ def predict(
 
     with told_warnings() as warned:
         columns, score, notes = _predictions(model, data, proba, keep, reading(options))
-    for text in notes:
-        say(f"note: {text}")
+    for note in notes:
+        say(f"note: {note}")
     if as_json:
         print_json(columns | {"score": score, "notes": notes, "warnings": warned})
     text = io.StringIO()
