@@ -128,3 +128,16 @@ def test_without_matplotlib(small_grid, run, monkeypatch, tmp_path):
     result = run("compare", checkerboard(tmp_path / "table.csv"), "--folds", "2")
     assert result.exit_code == 0
     assert "needs matplotlib: pip install adatron[plot]" in result.stderr
+
+
+@pytest.mark.parametrize("label", ["{}", "{}.5"])
+def test_sparse_rows(small_grid, compare, tmp_path, label):
+    draw = np.random.default_rng(0)
+    rows = [
+        (label.format(i % 2 if label == "{}" else i), i % 2 + draw.normal(), draw.normal()) for i in range(60)
+    ]
+    (tmp_path / "rows.svm").write_text("".join(f"{y} 1:{a:.3f} 4:{b:.3f}\n" for y, a, b in rows))
+    found = compare(tmp_path / "rows.svm", "--folds", "2")
+    assert found["task"] == ("classification" if label == "{}" else "regression")
+    assert found["notes"] == ["gradient boosting takes no sparse rows"]
+    assert found["verdict"]

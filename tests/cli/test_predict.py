@@ -236,3 +236,13 @@ def test_nothing_is_left_behind(run, table):
     before = sorted(os.listdir())
     run("predict", "model.skops", table)
     assert sorted(os.listdir()) == before
+
+
+def test_columns_without_names_go_by_position_unless_the_target_shifts_them(run, predict, tmp_path):
+    rows = [("lh"[i > 20], i, i % 4) for i in range(40)]
+    (tmp_path / "table.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
+    run("fit", "table.csv", "--no-report", "--target", "column_1")
+    (tmp_path / "bare.csv").write_text("\n".join(",".join(map(str, row[1:])) for row in rows))
+    assert predict("bare.csv") == predict("table.csv")
+    named = write_csv(tmp_path / "named.csv", "column_3,column_2", [(row[2], row[1]) for row in rows])
+    assert predict(named) == predict("table.csv")

@@ -154,7 +154,8 @@ def _refuse_options(name: str, target: str | None, options: dict[str, Any]) -> N
 
 def _bundled(name: str) -> Rows:
     data = getattr(datasets, f"load_{name}")()
-    X, y, train, notes = data.data, data.target, None, ()
+    X, y, train = data.data, data.target, None
+    notes: tuple[str, ...] = ()
     if name == "sonar":
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,8 @@ def predict(
 
     with told_warnings() as warned:
         columns, score, notes = _predictions(model, data, proba, keep, reading(options))
-    for text in notes:
-        say(f"note: {text}")
+    for note in notes:
+        say(f"note: {note}")
     if as_json:
         print_json(columns | {"score": score, "notes": notes, "warnings": warned})
     text = io.StringIO()
@@ -124,8 +125,9 @@ def _matched(
     if len(columns) not in (0, n_features):
         raise ValueError(f"{source}: what the model file says about its columns does not fit the model")
     given, target = list(table.columns), about["target"]
-    is_unnamed = all(name.startswith("column_") for name in [*columns, *given])
-    if not columns or (is_unnamed and len(given) == n_features):  # no names: their order counts
+    is_unnamed = all(re.fullmatch(r"column_\d+", name) for name in [*columns, *given])
+    is_shifted = is_unnamed and len(given) == n_features and not set(columns) <= set(given)
+    if not columns or is_shifted:  # no names: their order counts
         if len(given) != n_features or any(dtype.kind not in "iufb" for dtype in table.dtypes if not columns):
             raise ValueError(
                 f"{source}: the model was fitted on {n_features} columns of numbers without names; expected "

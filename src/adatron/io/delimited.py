@@ -61,50 +61,44 @@ class Delimited:
         marks = {mark for mark in ".," for own in cells for cell in own if re.match(_DECIMAL[mark], cell)}
         self.decimal = decimal or ("," if marks == {","} else ".")
         self.is_sure = bool(decimal or marks) or self.delimiter == ","
-        is_plain = self.decimal == "." and not self.kinds
-        self.decimals = [i for i in range(self.width) if is_plain and _are_decimals(cells[i][1:])]
+        known = [self.decimal == "." and name not in self.kinds and _are_decimals(cells[i][1:])
+                 for i, name in enumerate(self.names)]  # fmt: skip
+        self.types = {f"f{i}": pa.string() for i in range(self.width) if not known[i]}  # others are inferred
         self.text: dict[str, pa.ChunkedArray] = {}  # the cells as they are written, by column
 
     def read(self) -> pa.Table:
         """int64, double or string columns, null where a value is missing."""
         twice = [name for name, count in Counter(self.names).items() if count > 1]
         if twice:
-            self._refuse(1, f"column name {quoted(twice[0])} twice; --no-header if these are no names")
+            self._refuse(1, f"column name {quoted(twice[0])} twice; --no-header if these are none")
         columns = self._parse()
-        if columns is None:
-            self.decimals = []
-            columns = self._parse()
-        assert columns is not None
-        pairs = zip(self.names, columns, strict=True)
-        self.text = {name: column for name, column in pairs if column.type == pa.string()}
+        self.text = {
+            name: own for name, own in zip(self.names, columns, strict=True) if own.type == pa.string()
+        }
         with ThreadPoolExecutor() as pool:  # pyarrow computes without the interpreter's lock
             return pa.table(list(pool.map(self._typed, self.names, columns)), self.names)
 
-    def _parse(self) -> list[pa.ChunkedArray] | None:
-        """The cells as text, but for the columns `decimals`; None if these are not all finite numbers."""
-        types = {f"f{i}": pa.float64() if i in self.decimals else pa.string() for i in range(self.width)}
+    def _parse(self) -> list[pa.ChunkedArray]:
+        """The cells as text; columns that begin with many decimal numbers as such, if all their cells are."""
         skip, has_quotes = self.has_header + "".join(self.names).count("\n"), b'"' in self.content
         try:
             columns = pa_csv.read_csv(
                 pa.BufferReader(self.content),
                 pa_csv.ReadOptions(autogenerate_column_names=True, skip_rows=skip),
                 pa_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=has_quotes),
-                pa_csv.ConvertOptions(column_types=types, null_values=self.missing, strings_can_be_null=True),
+                pa_csv.ConvertOptions(
+                    column_types=self.types, null_values=self.missing, strings_can_be_null=True
+                ),
             ).columns
         except pa.ArrowInvalid as error:
-            n_rows = sum(1 for _ in self._records())
-            if self.decimals:
-                return None
+            n_rows = len(list(self._records()))
             self._refuse(
                 1, "no rows below the names; --no-header if these are none" if n_rows == 1 else str(error)
             )
-        if len(columns) != self.width:
-            list(self._records())
-        if not all(pc.all(pc.is_finite(columns[i])).as_py() for i in self.decimals):
-            return None
+        texts = [column for column in columns if column.type == pa.string()]
         # A quotation mark without its partner makes one long cell of what follows.
-        texts = [column for i, column in enumerate(columns) if i not in self.decimals]
-        if has_quotes and (self.content.count(b'"') % 2 or any(_any(column, "\n") for column in texts)):
+        is_odd = has_quotes and (self.content.count(b'"') % 2 or any(_any(column, "\n") for column in texts))
+        if is_odd or len(columns) != self.width:
             list(self._records())
         return columns
 
@@ -127,8 +121,9 @@ class Delimited:
     def _typed(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         """Numbers if all cells are, text if many are not; if nearly all are, an error at the first other."""
         kind, text = self.kinds.get(name), column
-        if column.type == pa.float64():
-            return column
+        if column.type != pa.string():
+            is_slip = pc.invert(pc.fill_null(pc.is_finite(column), True))
+            return self._refuse_cell(name, column, is_slip) if pc.any(is_slip).as_py() else column
         is_text = kind == "text" or column.null_count == len(column)
         for dtype in (pa.int64(), pa.float64())[: 0 if is_text else 1 + (self.decimal == ".")]:
             try:
@@ -154,12 +149,15 @@ class Delimited:
         numbers = pc.cast(digits, pa.float64())
         is_slip = pc.and_(pc.is_valid(text), pc.invert(pc.fill_null(pc.is_finite(numbers), False)))
         if pc.any(is_slip).as_py():
-            place = pc.index(is_slip, True).as_py()
-            line = next(line for i, line in enumerate(self._records()) if i == place + self.has_header)
-            what = f"column {quoted(name)}: {quoted(column[place].as_py())} is no number"
-            self._refuse(line, f"{what}; --categorical takes the column as text, --missing the cell as none, "
-                         "--decimal says what a comma is")  # fmt: skip
+            self._refuse_cell(name, column, is_slip)
         return numbers if _any(digits, r"[.eE]|\d{19}") else pc.cast(digits, pa.int64())
+
+    def _refuse_cell(self, name: str, column: pa.ChunkedArray, is_slip: pa.ChunkedArray) -> NoReturn:
+        place = pc.index(is_slip, True).as_py()
+        line = next(line for i, line in enumerate(self._records()) if i == place + self.has_header)
+        what = f"column {quoted(name)}: {quoted(str(column[place].as_py()))} is no number"
+        hint = "--categorical takes the column as text, --missing the cell as none, --decimal tells of commas"
+        self._refuse(line, f"{what}; {hint}")
 
     def _refuse(self, line: int, what: str) -> NoReturn:
         raise ValueError(f"{self.name}:{line + self.lines_above}: {what}")

@@ -71,7 +71,8 @@ def _decompressed(kind: str, stream: io.BytesIO) -> Any:
         import pyarrow as pa
 
         return pa.CompressedInputStream(stream, "zstd")
-    return {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[kind](stream)
+    opener: Any = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[kind]
+    return opener(stream)
 
 
 def _read(stream: Any, name: str, max_bytes: float | None, max_line_bytes: float) -> bytes:

@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from adatron.io.printing import quoted
 from adatron.io.source import BINARY, read_bytes, to_utf8
+from adatron.io.svmlight import looks_like_svmlight, read_svmlight
 
 __all__ = ["FORMATS", "find_target", "read_table"]
 
@@ -91,30 +92,21 @@ def read_table(
     if format not in (None, *FORMATS):
         raise ValueError(f"format={format!r} must be one of {', '.join(FORMATS)}")
     name, content = read_bytes(source, max_bytes, max_line_bytes)
-    kind, table = format or _format_of(name, content), None
-    if kind in BINARY.values():
-        table = _read_binary(name, content, kind, max_bytes or 2**26 + 100 * len(content))
-        return _frame(name, table, target, ignore, max_columns)
-    text = to_utf8(name, content, encoding)
-    if kind == "svmlight" or not kind:
-        from adatron.io.svmlight import looks_like_svmlight, read_svmlight
+    kind, spelled = format or _format_of(name, content), {}
+    text = b"" if kind in BINARY.values() else to_utf8(name, content, encoding)
+    if kind == "svmlight" or (not kind and looks_like_svmlight(text)):
+        return read_svmlight(text, name, zero_based)
+    if kind == "jsonl" or kind in BINARY.values() or (not kind and text.lstrip().startswith(b"{")):
+        table = _read_arrow(name, text or content, kind or "jsonl", max_bytes or 2**26 + 100 * len(content))
+    else:
+        from adatron.io.delimited import Delimited
 
-        if kind or looks_like_svmlight(text):
-            return read_svmlight(text, name, zero_based)
-    if kind == "jsonl" or (not kind and text.lstrip().startswith(b"{")):
-        return _frame(name, _read_binary(name, text, "jsonl", 0.0), target, ignore, max_columns)
-    from adatron.io.delimited import Delimited
-
-    _check_width(
-        name,
-        1 + max(text[: text.find(b"\n")].count(mark) for mark in (b",", b";", b"\t", b"|", b" ")),
-        max_columns,
-    )
-    delimiter = delimiter or ("\t" if kind == "tsv" else None)
-    read = Delimited(
-        text, name, delimiter=delimiter, header=header, decimal=decimal, missing=missing, kinds=kinds
-    )
-    return _frame(name, read.read(), target, ignore, max_columns, read.text)
+        first = text[: text.find(b"\n")]
+        _check_width(name, 1 + max(map(first.count, (b",", b";", b"\t", b"|", b" "))), max_columns)
+        read = Delimited(text, name, delimiter=delimiter or ("\t" if kind == "tsv" else None), header=header,
+                         decimal=decimal, missing=missing, kinds=kinds)  # fmt: skip
+        table, spelled = read.read(), read.text
+    return _frame(name, table, target, ignore, max_columns, spelled)
 
 
 def find_target(columns: Collection[str], target: str | None = None, source: str = "the table") -> str:
@@ -141,7 +133,7 @@ def _format_of(name: str, content: bytes) -> str:
     return known[0] if known else _ENDINGS.get(endings[-1], "") if endings else ""
 
 
-def _read_binary(name: str, content: bytes, kind: str, max_bytes: float) -> Any:
+def _read_arrow(name: str, content: bytes, kind: str, max_bytes: float) -> Any:
     """Parquet, Arrow or JSON lines as an Arrow table."""
     import pyarrow as pa
     import pyarrow.json as pa_json
@@ -170,7 +162,7 @@ def _check_width(name: str, n_columns: int, max_columns: float) -> None:
 
 
 def _frame(
-    name: str, table: Any, target: str | None, ignore: Collection[str], max_columns: float, text: Any = ()
+    name: str, table: Any, target: str | None, ignore: Collection[str], max_columns: float, spelled: Any
 ) -> Any:
     """The table as a DataFrame, if its columns are of kinds that can be used."""
     import pyarrow as pa
@@ -193,7 +185,7 @@ def _frame(
             )
     frame = table.to_pandas(date_as_object=False)
     frame.attrs["source"] = name
-    if chosen in text and frame[chosen].dtype.kind in "if" and frame[chosen].nunique() <= _MOST_LABELS:
-        pairs = [*zip(frame[chosen].tolist(), text[chosen].to_pylist(), strict=True)]
+    if chosen in spelled and frame[chosen].dtype.kind in "if" and frame[chosen].nunique() <= _MOST_LABELS:
+        pairs = [*zip(frame[chosen].tolist(), spelled[chosen].to_pylist(), strict=True)]
         frame.attrs["spelling"] = {value: cell.strip() for value, cell in pairs[::-1] if cell is not None}
     return frame
