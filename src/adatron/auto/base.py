@@ -32,6 +32,8 @@ from adatron.paths.kernel_path import KernelPath
 from adatron.tables import TableEncoder, is_table, needs_encoding
 from adatron.training import Status
 
+_SEARCH_FOLDS = 3  # folds that judge in the search; the finalists are judged by all
+
 
 @dataclass(frozen=True)
 class Task:
@@ -161,6 +163,7 @@ class AutoEstimator(KernelMachine):
             rows = task.rows(task.scale(data.X))
             places = self._sample(data, task.state, size)
             sample = rows.some(places, task.folds)
+            sample = sample.with_folds(_SEARCH_FOLDS)
             search = Search(sample, task.criterion_for(sample), families, **limit)
             return search, lambda: trained_exactly(search, rows, task.criterion_for)
         places = self._sample(data, task.state, size)

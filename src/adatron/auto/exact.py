@@ -23,7 +23,7 @@ from adatron.kernels import Kernel, Linear
 
 _MEMBERS = 4  # machines of a mean at most: predictions take the sum of their times
 # rows up to which so many finalists of each kind are judged, by so many folds
-_EFFORT = ((1_500, 3, 10), (3_000, 2, 3), (6_000, 2, 1), (20_000, 1, 1))
+_EFFORT = ((700, 3, 10), (1_500, 2, 10), (3_000, 2, 3), (6_000, 2, 1), (20_000, 1, 1))
 _OWN_THREADS = 1_500  # rows up to which machines are trained side by side
 _SINGLE_FROM = 3_000  # rows above which kernel values are float32
 
