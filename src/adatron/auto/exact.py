@@ -13,6 +13,7 @@ from adatron.auto.least_squares import (
     coefficients,
     distances,
     kernel_values,
+    product,
     relative_gap,
 )
 from adatron.auto.rows import SearchRows
@@ -23,9 +24,9 @@ from adatron.kernels import Kernel, Linear
 
 _MEMBERS = 4  # machines of a mean at most: predictions take the sum of their times
 # rows up to which so many finalists of each kind are judged, by so many folds
-_EFFORT = ((700, 3, 10), (1_500, 2, 10), (3_000, 2, 3), (6_000, 2, 1), (20_000, 1, 1))
-_OWN_THREADS = 1_500  # rows up to which machines are trained side by side
-_SINGLE_FROM = 3_000  # rows above which kernel values are float32
+_EFFORT = ((700, 3, 10), (1_500, 2, 10), (3_000, 2, 2), (6_000, 2, 1), (20_000, 1, 1))
+_SINGLE_FROM = 1_500  # rows above which kernel values are float32
+_LEARN_IN_FOLDS = 3_000  # rows up to which weights of features are learned in every fold anew
 
 
 @dataclass(frozen=True)
@@ -46,21 +47,19 @@ def trained_exactly(search: Search, rows: SearchRows, criterion_for: Any, n_each
     n_each = usual if n_each is None else n_each
     judged = rows.with_folds(n_folds)
     dtype = np.float32 if rows.n > _SINGLE_FROM else np.float64
-    # beyond some rows, BLAS makes better use of threads than we could
-    each = in_threads if rows.n <= _OWN_THREADS else lambda work, items: list(map(work, items))
     finalists = [search.best] if search.is_over() or not n_each else search.finalists(n_each)
     relevances, of_folds = search.relevances, []
     if any(one.rounds for one in finalists):
-        if rows.n <= _SINGLE_FROM:
+        if rows.n <= _LEARN_IN_FOLDS:
             relevances = learned_relevances(rows, search.teachers)
             learn = lambda fold: learned_relevances(judged, search.teachers, fold.train)  # noqa: E731
-            of_folds = each(learn, judged.folds)
+            of_folds = in_threads(learn, judged.folds)
         else:  # rows of the search that a fold holds out have taught its weights, but they are few
             of_folds = [relevances] * len(judged.folds)
-    decisions = each(lambda one: _held_out_decisions(search, judged, one, of_folds, dtype), finalists)
+    decisions = in_threads(lambda one: _held_out_decisions(search, judged, one, of_folds, dtype), finalists)
     chosen = best_mean(decisions, criterion_for(judged))
     members = [finalists[k] for k in chosen]
-    trained = each(lambda one: _trained(rows, one, search.weights_of(one, relevances), dtype), members)
+    trained = in_threads(lambda one: _trained(rows, one, search.weights_of(one, relevances), dtype), members)
     mean = np.mean([decisions[k] for k in chosen], axis=0)
     machines, gaps = zip(*trained, strict=True)
     last = relevances[max(one.rounds for one in members) - 1] if relevances else None
@@ -107,8 +106,8 @@ def _trained(rows: SearchRows, one: Candidate, weights: Any, dtype: Any) -> tupl
     """The machine of all rows, and its relative duality gap."""
     X = _weighted(rows.X if dtype == np.float64 else rows.X.astype(dtype), weights)
     K, ridge = kernel_values(one.family, one.gamma, distances(one.family, X, X)), one.penalty / rows.weights
-    a = coefficients(K.copy(), rows.Y, ridge)
-    gap = relative_gap((K @ a.astype(K.dtype)).astype(np.float64), rows.Y, a, ridge)
+    a = coefficients(K, rows.Y, ridge)
+    gap = relative_gap(product(K, a), rows.Y, a, ridge)
     return expansion(one, rows.X, a, rows.mean, weights, dtype), gap
 
 

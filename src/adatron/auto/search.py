@@ -163,14 +163,14 @@ class Search:
         return min(judged, key=lambda c: (c.criterion, abs(c.octave)))
 
     def finalists(self, n_each: int) -> list[Candidate]:
-        """The best candidates of different kernels: some without weights of features, as many with."""
+        """The best candidates of different kernels: some without weights of features, one more with."""
         chosen: list[Candidate] = []
         for weighted in (False, True):
             of_kernels: dict[str, Candidate] = {}
             own = [c for c in self.tried.values() if bool(c.rounds) == weighted and not c.reason]
             for one in sorted(own, key=lambda c: c.criterion):
                 of_kernels.setdefault(one.kernel, one)
-            chosen += list(of_kernels.values())[:n_each]
+            chosen += list(of_kernels.values())[: n_each + (weighted and n_each > 1)]
         return chosen
 
     def weights_of(self, one: Candidate, relevances: list[np.ndarray] | None = None) -> np.ndarray | None:
