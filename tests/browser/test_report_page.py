@@ -69,7 +69,7 @@ def expected_figures(page):
     search = ["What each width"] if "widths were tried" in page.content() else []  # one makes no curve
     wanted = {
         "SVC": ["Receiver", "Margins", "Objective"],
-        "AutoSVC": ["Margins", *search],
+        "AutoSVC": ["Margins", "Calibration", *search],
         "EnsembleSVC": ["Receiver", "Margins"],
         "SVR": ["Predicted against true", "Objective"],
         "AutoSVR": ["Predicted against true", "Objective", *search],
@@ -128,7 +128,7 @@ def test_comparison_renders(browser, comparison, screenshots, scheme, width):
     path, found = comparison
     with viewed(browser, path, scheme, width) as page:
         assert faults_of(page) == []
-        assert page.locator("tbody tr").count() == len(found["models"]) == 5
+        assert page.locator("tbody tr").count() == len(found["models"]) == 8
         texts = page.locator("figure svg text").all_text_contents()
         assert any("grid search" in text for text in texts)
         page.screenshot(path=screenshots / f"comparison-{scheme}-{width}.png", full_page=True)

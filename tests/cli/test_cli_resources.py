@@ -109,8 +109,8 @@ def test_a_place_that_cannot_be_written(run, tmp_path, monkeypatch, command, pla
     """An error before anything is read or trained."""
     checkerboard(tmp_path / "table.csv")
     (tmp_path / "directory").mkdir()
-    monkeypatch.setattr("adatron.cli.fitting.fit_and_tell", None)
-    monkeypatch.setattr("adatron.cli.comparing.compare_models", None)
+    monkeypatch.setattr("adatron.cli.fit._fit", None)
+    monkeypatch.setattr("adatron.cli.compare._compare_models", None)
     line = fails(run(*command, place))
     assert f"error: {place}: cannot write the file: " in line
     assert sorted(os.listdir()) == ["directory", "table.csv"]
@@ -139,7 +139,7 @@ def test_a_link_is_not_followed(run, tmp_path):
         ("one.csv", ["-C", "51"], "C was 5.0, is 51.0"),
         ("one.csv", ["--gamma", "0.1"], "gamma was 'scale', is 0.1"),
         ("one.csv", ["--kernel", "laplacian"], "kernel was 'rbf', is 'laplacian'"),
-        ("one.csv", ["--no-scale"], "X differs"),
+        ("one.csv", ["--no-scale", "--ignore", "colour"], "X differs"),
         ("one.csv", ["--test-size", "0.1"], "X differs"),
         ("one.csv", ["--model", "ensemble"], "estimator was SVC, is EnsembleSVC"),
         ("two.csv", [], "X differs"),

@@ -9,19 +9,20 @@ import pytest
 import sklearn.svm
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from adatron.datasets import load_ionosphere
+from adatron.tables import TableEncoder
 from tests.cli.tables import checkerboard, letters, surface
 
 OURS = ["adatron AutoSVC", "adatron EnsembleSVC", "adatron SVC"]
-THEIRS = ["scikit-learn SVC", "scikit-learn SVC + grid search"]
+SIMPLE = ["constant guess", "logistic regression", "gradient boosting"]
+THEIRS = [*SIMPLE, "scikit-learn SVC", "scikit-learn SVC + grid search"]
 
 
 @pytest.fixture
 def small_grid(monkeypatch):
     """Most tests are not about the grid, which takes most of the time."""
-    monkeypatch.setattr("adatron.cli.comparing._GRID", {"C": [1.0, 100.0], "gamma": ["scale"]})
+    monkeypatch.setattr("adatron.cli.compare._GRID", {"C": [1.0, 100.0], "gamma": ["scale"]})
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_errors_are_those_of_cross_validation(compare):
     assert list(models) == OURS + THEIRS
     X, y = load_ionosphere(return_X_y=True)
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    scores = cross_val_score(make_pipeline(StandardScaler(), sklearn.svm.SVC()), X, y, cv=folds)
+    scores = cross_val_score(make_pipeline(TableEncoder(), sklearn.svm.SVC()), X, y, cv=folds)
     expected = 100 * (1 - scores)
     assert models["scikit-learn SVC"]["error"] == pytest.approx(expected.mean())
     assert models["scikit-learn SVC"]["standard_error"] == pytest.approx(expected.std(ddof=1) / np.sqrt(3))
@@ -53,8 +54,9 @@ def test_table_and_page(small_grid, run, tmp_path):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].split()[0] == "model"
-    assert len(lines) == 1 + len(OURS + THEIRS)
-    assert all("±" in line for line in lines[1:])
+    assert len(lines) == 3 + len(OURS + THEIRS)
+    assert all("±" in line for line in lines[1:-2])
+    assert "An SVM is" in lines[-1] or "constant guess" in lines[-1]
     assert "█" in result.stdout
     assert result.stderr == "page: comparison.html\n"
     page = Path("comparison.html").read_text()
@@ -66,11 +68,14 @@ def test_regression(compare, tmp_path):
     found = compare(surface(tmp_path / "table.csv"), "--folds", "2")
     assert (found["task"], found["measure"]) == ("regression", "1 − R² (%)")
     assert [model["name"] for model in found["models"]] == [
-        "adatron AutoSVR", "adatron SVR", "scikit-learn SVR", "scikit-learn SVR + grid search",
+        "adatron AutoSVR", "adatron SVR", "constant guess", "ridge regression", "gradient boosting",
+        "scikit-learn SVR", "scikit-learn SVR + grid search",
     ]  # fmt: skip
-    ours, theirs = found["models"][1:3]
-    assert ours["error"] == pytest.approx(theirs["error"], rel=0.05)
-    assert all(0.0 <= model["error"] < 100.0 for model in found["models"])
+    models = {model["name"]: model["error"] for model in found["models"]}
+    assert models["adatron SVR"] == pytest.approx(models["scikit-learn SVR"], rel=0.05)
+    assert models["constant guess"] >= 100.0
+    assert models["adatron AutoSVR"] < 50.0
+    assert found["verdict"].startswith("An SVM is worth it here: adatron")
 
 
 def test_a_part_of_the_rows(small_grid, run, compare, tmp_path):
@@ -87,7 +92,7 @@ def test_a_class_with_one_row(small_grid, compare, tmp_path):
     path.write_text(path.read_text() + "9,9,alone\n")
     found = compare(path, "--folds", "3")
     assert "least populated class" in found["warnings"][0]
-    assert len(found["models"]) == 5
+    assert len(found["models"]) == len(OURS + THEIRS)
 
 
 def test_more_folds_than_rows(run, tmp_path):
@@ -119,7 +124,20 @@ def test_ctrl_c_before_anything_was_measured(run, monkeypatch, tmp_path):
 
 
 def test_without_matplotlib(small_grid, run, monkeypatch, tmp_path):
-    monkeypatch.setattr("adatron.cli.comparison_page.find_spec", lambda name: None)
+    monkeypatch.setattr("adatron.cli.compare.find_spec", lambda name: None)
     result = run("compare", checkerboard(tmp_path / "table.csv"), "--folds", "2")
     assert result.exit_code == 0
     assert "needs matplotlib: pip install adatron[plot]" in result.stderr
+
+
+@pytest.mark.parametrize("label", ["{}", "{}.5"])
+def test_sparse_rows(small_grid, compare, tmp_path, label):
+    draw = np.random.default_rng(0)
+    rows = [
+        (label.format(i % 2 if label == "{}" else i), i % 2 + draw.normal(), draw.normal()) for i in range(60)
+    ]
+    (tmp_path / "rows.svm").write_text("".join(f"{y} 1:{a:.3f} 4:{b:.3f}\n" for y, a, b in rows))
+    found = compare(tmp_path / "rows.svm", "--folds", "2")
+    assert found["task"] == ("classification" if label == "{}" else "regression")
+    assert found["notes"] == ["gradient boosting takes no sparse rows"]
+    assert found["verdict"]

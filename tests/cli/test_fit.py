@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -36,13 +37,16 @@ def test_table(run):
     assert result.exit_code == 0
     assert result.stderr == ""
     for text in (
-        "pima, 8 features, target class",
-        "512 train, 256 test",
-        "AutoSVC()",
-        "test error",
-        "duality gap",
+        "pima: 768 rows, 8 columns, to predict class",
+        "256 rows to test with",
+        "AutoSVC(); converged",
+        "always guessing neg: ",
+        "with 95 % confidence; better than guessing",
+        "how well pos is ranked first",
+        "adatron predict model.skops NEW_ROWS predicts",
     ):
         assert text in result.stdout
+    assert "duality" not in result.stdout
     assert sorted(os.listdir()) == ["model.skops", "report.html"]
 
 
@@ -158,13 +162,16 @@ def test_a_few_whole_numbers_are_classes(fit, tmp_path, number):
     assert fit(path)["task"] == ("classification" if number == "1" else "regression")
 
 
-def test_missing_values_are_filled_in_on_request(run, fit, tmp_path):
+def test_missing_values_are_filled_in(fit, tmp_path):
     rows = [
         ("" if i % 5 == 0 else i % 7, "" if i % 11 == 0 else "ab"[i % 2], "xy"[i % 7 > 3]) for i in range(60)
     ]
     path = write_csv(tmp_path / "table.csv", "a,b,class", rows)
-    assert "--impute" in run("fit", path).stderr
-    assert fit(path, "--impute")["n_train"] == 40
+    assert fit(path, report=None)["n_train"] == 40
+    page = Path("report.html").read_text()
+    assert "missing indicated" in page
+    found = re.search(r"(\d+) of 80 cells of the training rows are missing", page)
+    assert 8 <= int(found[1]) <= 18  # of 12 + 6 in all
 
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".xz", ".bz2"])
@@ -215,9 +222,10 @@ def test_parquet(fit, tmp_path):
 def test_ways_of_writing_a_table(fit, tmp_path):
     path = tmp_path / "table.txt"
     path.write_text("".join(f"{i},5;{i % 5};-;{'ab'[i % 2]}\n" for i in range(40)))
-    options = ["--no-header", "--delimiter", ";", "--decimal", ",", "--ignore", "column_3", "--missing", "zz"]
+    options = ["--no-header", "--delimiter", ";", "--decimal", ",", "--ignore", "column_1", "--missing", "zz"]
     result = fit(path, *options, "--categorical", "column_2")
-    assert (result["target"], result["n_features"]) == ("column_4", 2)
+    assert (result["target"], result["n_features"]) == ("column_4", 1)
+    assert result["notes"] == ["empty columns were left out: 'column_3'"]
     zero = tmp_path / "zero.svm"
     zero.write_text("".join(f"{i % 2} 0:{i} 3:1\n" for i in range(40)))
     assert fit(zero, "--zero-based")["n_features"] == 4
@@ -235,7 +243,7 @@ def test_target_that_is_not_there(run, tmp_path):
     ("options", "message"),
     [
         (["--target", "age"], "is called 'class'"),
-        (["--impute"], "--impute is for files"),
+        (["--encoding", "latin-1"], "--encoding is for files"),
         (["--zero-based"], "files"),
     ],
 )
@@ -248,7 +256,7 @@ def test_bundled_sets_need_no_options(run, options, message):
 def test_text_is_no_number_to_predict(run, tmp_path):
     result = run("fit", checkerboard(tmp_path / "table.csv"), "--model", "svr")
     assert result.exit_code == 1
-    assert "--model svr: the target 'class' is text" in result.stderr
+    assert "the target 'class' is text, and no number to predict" in result.stderr
 
 
 def test_one_column_is_not_enough(run, tmp_path):
@@ -292,7 +300,6 @@ def test_one_test_row(run, tmp_path):
         run("fit", surface(tmp_path / "table.csv", n=30), "--epsilon", "0.1", "--test-size", "0.01", "--json")
     )
     assert (result["n_test"], result["test_r2"]) == (1, "nan")
-    assert "R^2 score is not well-defined" in result["warnings"][0]
 
 
 def test_without_skops_nothing_is_trained(run, monkeypatch):
@@ -304,8 +311,7 @@ def test_without_skops_nothing_is_trained(run, monkeypatch):
 
 
 def test_without_matplotlib(run, monkeypatch):
-    for module in ("fit", "fitting"):
-        monkeypatch.setattr(f"adatron.cli.{module}.find_spec", lambda name: name != "matplotlib" or None)
+    monkeypatch.setattr("adatron.cli.fit.find_spec", lambda name: name != "matplotlib" or None)
     result = run("fit", "pima", "--model", "svc")
     assert result.exit_code == 0
     assert "note: no report was written: it needs matplotlib, pip install adatron[plot]" in result.stderr
@@ -315,14 +321,14 @@ def test_without_matplotlib(run, monkeypatch):
 
 
 def test_the_model_file_matches_the_columns_of_data_frames_by_name(run):
-    """Labels keep their type, and missing text is imputed, in Python as on the command line."""
+    """Labels keep their type, and missing values are filled in, in Python as on the command line."""
     rng = np.random.default_rng(0)
     frame = pandas.DataFrame({"a": rng.normal(size=300), "b": rng.normal(size=300)})
     frame["c"] = rng.choice(["x", "y", "z"], 300)
     frame["label"] = ((frame["a"] > 0.0) & (frame["c"] != "x")).astype(int) + 1
     frame.loc[::7, "c"], frame.loc[::11, "b"] = None, np.nan
     frame.to_csv("t.csv", index=False)
-    assert run("fit", "t.csv", "--impute", "--no-report").exit_code == 0
+    assert run("fit", "t.csv", "--no-report").exit_code == 0
     model, X, y = load_model("model.skops"), frame.drop(columns="label"), frame["label"]
     assert model.classes_.tolist() == [1, 2]
     assert model.score(X, y) > 0.85
@@ -341,3 +347,91 @@ def test_labels_keep_their_type_unless_that_would_change_their_spelling(run, lab
     classes = load_model("model.skops").classes_
     assert sorted(str(label) for label in classes) == sorted(labels)
     assert classes.dtype.kind == {"1": "i", "0.5": "U", "01": "U", "no": "U"}[labels[0]]
+
+
+def test_rows_without_a_target_and_empty_columns_are_left_out_with_a_note(run, fit, tmp_path):
+    lines = checkerboard(tmp_path / "table.csv").read_text().splitlines()
+    lines = [f"{lines[0]},empty", *(f"{line}," for line in lines[1:]), "1,2,red,,", "3,4,blue,NA,"]
+    (tmp_path / "gaps.csv").write_text("\n".join(lines))
+    result = fit(tmp_path / "gaps.csv", "--target", "class", report=None)
+    assert result["notes"] == [
+        "2 of 62 rows have no 'class' and were left out",
+        "empty columns were left out: 'empty'",
+    ]
+    assert (result["n_train"] + result["n_test"], result["n_features"]) == (60, 3)
+    assert "2 of 62 rows have no" in Path("report.html").read_text()
+
+
+def test_task_seed_and_scoring(run, fit, tmp_path):
+    path = write_csv(tmp_path / "table.csv", "a,y", [(i, i % 5) for i in range(100)])
+    assert fit(path, "--task", "regression")["model"] == "AutoSVR"
+    assert fit(path, "--task", "classification")["model"] == "AutoSVC"
+    assert "svr is for regression" in run("fit", path, "--model", "svr", "--task", "classification").stderr
+    first, again, other = (fit("pima", "--seed", seed, "--model", "svc") for seed in (1, 1, 2))
+    assert first["test"] == again["test"] != other["test"]
+    result = fit("pima", "--scoring", "roc_auc")
+    assert result["test"]["scoring"][0] == "roc_auc"
+    assert result["test"]["scoring"][1] == pytest.approx(result["test"]["auc"])
+    assert "--scoring does not apply to --model svc" in run("fit", "--scoring", "f1", "--model", "svc").stderr
+
+
+def test_encoding(run, fit, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes("größe,class\n".encode("latin-1") + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(40)))
+    refused = run("fit", path)
+    assert "table.csv:1: not utf-8 text: found byte 0xf6 at byte offset 2" in refused.stderr
+    assert fit(path, "--encoding", "latin-1")["n_features"] == 1
+    assert "encoding='klingon' is not known" in run("fit", path, "--encoding", "klingon").stderr
+
+
+def test_a_target_that_nothing_tells_of(run, tmp_path):
+    """Noise is no better than a constant guess, and the person is told so."""
+    draw = np.random.default_rng(0)
+    rows = [(a, "xy"[b]) for a, b in zip(draw.normal(size=90).round(3), draw.integers(0, 2, 90), strict=True)]
+    result = run("fit", write_csv(tmp_path / "table.csv", "a,class", rows), "--no-report")
+    assert "perhaps no better than guessing" in result.stdout
+    assert "what next     do not rely on it yet" in result.stdout
+
+
+def test_numbers_are_told_in_units_of_the_target(run, fit, tmp_path):
+    path = surface(tmp_path / "table.csv", n=120)
+    test = fit(path)["test"]
+    low, high = test["rmse_interval"]
+    assert low < test["rmse"] < high
+    assert test["is_better"]
+    frame = pandas.read_csv(path)
+    assert test["baseline_rmse"] == pytest.approx(frame["y"].std(), rel=0.5)
+    shown = run("fit", path, "--no-report").stdout
+    assert (
+        f"{test['rmse']:.4g} in units of y (root mean square, 40 rows); always guessing the mean: " in shown
+    )
+
+
+def test_the_report_tells_of_classes_columns_and_calibration(fit, tmp_path):
+    fit(checkerboard(tmp_path / "table.csv", n=200), report=None)
+    page = Path("report.html").read_text()
+    assert "The positive class is yes: " in page
+    assert "Always guessing " in page
+    assert "Calibration: the nearer to the dashed line, the truer" in page
+    assert "<td>colour</td><td>binary</td>" in page
+    assert (
+        page.index("<h2>Certificate</h2>")
+        > page.index("<h2>Time and memory</h2>")
+        > page.index("<h2>Columns")
+    )
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "\x1b[31mred", "$x^2$", "=cmd()"])
+def test_hostile_names_are_harmless_everywhere(run, tmp_path, name):
+    rows = [(i, i % 7, f'"{name} {i % 2}"') for i in range(60)]
+    path = write_csv(tmp_path / "table.csv", f'"{name}",b,"class {name}"', rows)
+    assert run("fit", path).exit_code == 0
+    assert "<script" not in Path("report.html").read_text()
+    for command in (["fit", path, "--no-report"], ["inspect", "model.skops"]):
+        result = run(*command)
+        assert result.exit_code == 0, result.output
+        assert "\x1b" not in result.output
+    found = json.loads(run("predict", "model.skops", path, "--keep", name, "--json").stdout)
+    assert found[name] == list(range(60))
+    assert set(found["prediction"]) <= {f"{name} 0", f"{name} 1"}
+    assert "\x1b" not in run("predict", "model.skops", path, "-o", "out.csv").output

@@ -27,7 +27,7 @@ def test_what_a_model_holds(run, inspect, tmp_path):
     assert found["columns"] == ["a", "b", "colour"]
     assert found["kinds"] == ["number", "number", "text"]
     assert (found["target"], found["task"], found["classes"]) == ("class", "classification", ["no", "yes"])
-    assert found["steps"] == ["ColumnTransformer", "SVC"]
+    assert found["steps"] == ["TableEncoder", "SVC"]
     assert (found["parameters"]["C"], found["status"]) == ("5.0", "converged")
     assert found["written_by"] == f"adatron {__version__}"
     assert found["bytes"] == (tmp_path / "model.skops").stat().st_size

@@ -11,8 +11,8 @@ from sklearn.svm import SVC as SklearnSVC
 
 from adatron import SVC
 from adatron.gram import LazyGram, RowGram, choose_gram, expand
-from adatron.gram.evaluate import tile_evaluator
-from adatron.gram.tiles import DenseTiles, as_csr
+from adatron.gram.tile_kinds import as_csr
+from adatron.gram.tiles import DenseTiles, tile_evaluator
 from adatron.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from adatron.numerics.threads import in_parallel, usable_threads
 from adatron.problems import classification
@@ -199,7 +199,7 @@ def test_cache_stays_within_its_bound():
     rng = np.random.default_rng(0)
     for count in (720, 132, 360, 28, 600):  # slots side by side at first, scattered later
         gram.add_rows(rng.choice(5_200, count, replace=False), np.ones(count), np.zeros(5_200))
-    assert gram._kept.nbytes + gram._spare.nbytes <= 1.25 * 4 * 5_200 * 800
+    assert gram._kept.nbytes + gram._scratch.nbytes <= 1.25 * 4 * 5_200 * 800
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -21,8 +21,8 @@ from adatron.auto.rows import SearchRows, fold_list
 from adatron.auto.scaling import Scaler, scaler_for
 from adatron.auto.scoring import Criterion
 from adatron.auto.search import Candidate, Search
-from adatron.estimators.base import KernelMachine, forget_fit, unfitted_on_error
-from adatron.estimators.callback_bridge import FitTasks, with_callbacks
+from adatron.estimators.base import FitTasks, KernelMachine, forget_fit, unfitted_on_error
+from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.folds import Folds
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.parameters import as_random_state, check_integer, check_number, count_threads
@@ -33,6 +33,8 @@ from adatron.kernels import KERNELS, Kernel
 from adatron.paths.kernel_path import KernelPath
 from adatron.tables import TableEncoder, is_table, needs_encoding
 from adatron.training import Status
+
+_SEARCH_FOLDS = 3  # folds that judge in the search; the finalists are judged by all
 
 
 @dataclass(frozen=True)
@@ -156,15 +158,19 @@ class AutoEstimator(KernelMachine):
     def _search(self, task: Task, began: float) -> tuple[Search, Callable[[], Model]]:
         """The search on some rows, and what trains all of them when it has ended."""
         data, regime = task.data, self._regime
+        size = regime.many_search_rows if data.m > regime.search_more_from else regime.search_rows
         families = TEXT_FAMILIES if task.scale.is_text else FAMILIES
         limit = {"began": began, "time_limit": self.time_limit}
         if data.m <= regime.exact_rows:
             rows = task.rows(task.scale(data.X))
-            places = self._sample(data, task.state, regime.search_rows)
+            places = self._sample(data, task.state, size)
             sample = rows.some(places, task.folds)
+            sample = sample.with_folds(_SEARCH_FOLDS)
             search = Search(sample, task.criterion_for(sample), families, **limit)
             return search, lambda: trained_exactly(search, rows, task.criterion_for)
-        places = self._sample(data, task.state, regime.search_rows)
+        places = self._sample(data, task.state, size)
+        # as `some` orders them: rows that a fold holds out come together
+        places = places[np.argsort(task.folds.held[places].argmax(axis=1), kind="stable")]
         without_X = task.rows(np.empty((data.m, 0)))
         sample = replace(without_X.some(places, task.folds), X=task.scale(data.X[places]))
         held = task.folds.held
@@ -176,8 +182,7 @@ class AutoEstimator(KernelMachine):
     def _shared_attributes(self, task: Task, search: Search, model: Model) -> dict[str, Any]:
         data = task.data
         status = Status.STOPPED if search.is_stopped else Status.CONVERGED
-        is_late = any(one.reason == "the search had ended" for one in search.tried.values())
-        status = Status.TIME_LIMIT if is_late and not search.is_stopped else status
+        status = Status.TIME_LIMIT if search.is_late and not search.is_stopped else status
         best, tried = model.members[0], list(search.tried.values())
         records = [one.record() for one in tried]
         best_index = next(k for k, one in enumerate(tried) if one.key == best.key)
@@ -278,7 +283,10 @@ def _cv_results(tried: list[Candidate]) -> dict[str, Any]:
     order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
     ranks = np.empty(len(tried), dtype=np.int32)
     ranks[order] = np.arange(1, len(tried) + 1)
-    params = [{"kernel": c.kernel, "gamma": c.gamma, "C": 1.0 / c.penalty, "power": c.power} for c in tried]
+    params = [
+        {"kernel": c.kernel, "gamma": c.gamma, "C": 1.0 / c.penalty, "power": c.power, "rounds": c.rounds}
+        for c in tried
+    ]
     columns = {f"param_{name}": np.array([p[name] for p in params]) for name in params[0]}
     seconds = np.array([one.seconds for one in tried])
     return {

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from adatron.auto.geometry import feature_weights
 from adatron.auto.least_squares import (
     CONSTANT,
     FoldKernels,
     coefficients,
     distances,
     kernel_values,
+    product,
     relative_gap,
 )
 from adatron.auto.rows import SearchRows
@@ -24,9 +24,9 @@ from adatron.kernels import Kernel, Linear
 
 _MEMBERS = 4  # machines of a mean at most: predictions take the sum of their times
 # rows up to which so many finalists of each kind are judged, by so many folds
-_EFFORT = ((1_500, 3, 10), (3_000, 2, 3), (6_000, 2, 1), (20_000, 1, 1))
-_OWN_THREADS = 1_500  # rows up to which machines are trained side by side
-_SINGLE_FROM = 3_000  # rows above which kernel values are float32
+_EFFORT = ((700, 3, 10), (1_500, 2, 10), (3_000, 2, 2), (6_000, 2, 1), (20_000, 1, 1))
+_SINGLE_FROM = 1_500  # rows above which kernel values are float32
+_LEARN_IN_FOLDS = 3_000  # rows up to which weights of features are learned in every fold anew
 
 
 @dataclass(frozen=True)
@@ -48,38 +48,42 @@ def trained_exactly(search: Search, rows: SearchRows, criterion_for: Any, n_each
     judged = rows.with_folds(n_folds)
     dtype = np.float32 if rows.n > _SINGLE_FROM else np.float64
     finalists = [search.best] if search.is_over() or not n_each else search.finalists(n_each)
-    of_folds: Any = None
-    relevance = search.relevance
-    if any(one.power for one in finalists):
-        teacher = search.best_of("laplacian")
-        if rows.n <= _SINGLE_FROM:
-            of_folds = learned_relevances(judged, teacher, of_folds=True)
-            relevance = learned_relevances(rows, teacher)[0]
+    relevances, of_folds = search.relevances, []
+    if any(one.rounds for one in finalists):
+        if rows.n <= _LEARN_IN_FOLDS:
+            relevances = learned_relevances(rows, search.teachers)
+            learn = lambda fold: learned_relevances(judged, search.teachers, fold.train)  # noqa: E731
+            of_folds = in_threads(learn, judged.folds)
         else:  # rows of the search that a fold holds out have taught its weights, but they are few
-            of_folds = [relevance] * len(judged.folds)
-    # beyond some rows, BLAS makes better use of threads than we could
-    each = in_threads if rows.n <= _OWN_THREADS else lambda work, items: list(map(work, items))
-    decisions = each(lambda one: _held_out_decisions(judged, one, of_folds, dtype), finalists)
+            of_folds = [relevances] * len(judged.folds)
+    decisions = in_threads(lambda one: _held_out_decisions(search, judged, one, of_folds, dtype), finalists)
     chosen = best_mean(decisions, criterion_for(judged))
     members = [finalists[k] for k in chosen]
-    trained = each(lambda one: _trained(rows, one, relevance, dtype), members)
+    trained = in_threads(lambda one: _trained(rows, one, search.weights_of(one, relevances), dtype), members)
     mean = np.mean([decisions[k] for k in chosen], axis=0)
     machines, gaps = zip(*trained, strict=True)
-    return Model(shares_of_mean(machines), members, judged, mean, relevance, max(gaps))
+    last = relevances[max(one.rounds for one in members) - 1] if relevances else None
+    return Model(shares_of_mean(machines), members, judged, mean, last, max(gaps))
 
 
-def _held_out_decisions(rows: SearchRows, one: Candidate, of_folds: Any, dtype: Any) -> np.ndarray:
+def _held_out_decisions(
+    search: Search, rows: SearchRows, one: Candidate, of_folds: Any, dtype: Any
+) -> np.ndarray:
     """Decisions for held-out rows by machines that never saw them, weights of features included."""
     X = rows.X if dtype == np.float64 else rows.X.astype(dtype)
-    if not one.power:
+    if not one.rounds:
         D: Any = distances(one.family, X, X)
     else:
         D = []
-        for fold, relevance in zip(rows.folds, of_folds, strict=True):
-            weights = feature_weights(relevance, one.power).astype(dtype)
-            train, held = X[fold.train] * weights, X[fold.held] * weights
+        for fold, relevances in zip(rows.folds, of_folds, strict=True):
+            weights = search.weights_of(one, relevances)
+            train, held = (_weighted(X[part], weights) for part in (fold.train, fold.held))
             D.append((distances(one.family, train, train), distances(one.family, held, train)))
     return FoldKernels(rows, one.family, one.gamma, D).solved(one.penalty)[0] + rows.mean
+
+
+def _weighted(X: Any, weights: Any) -> Any:
+    return X if weights is None else np.ascontiguousarray(X * weights.astype(X.dtype))
 
 
 def best_mean(decisions: list[np.ndarray], criterion: Criterion) -> list[int]:
@@ -98,14 +102,12 @@ def best_mean(decisions: list[np.ndarray], criterion: Criterion) -> list[int]:
     return chosen
 
 
-def _trained(rows: SearchRows, one: Candidate, relevance: Any, dtype: Any) -> tuple[Expansion, float]:
+def _trained(rows: SearchRows, one: Candidate, weights: Any, dtype: Any) -> tuple[Expansion, float]:
     """The machine of all rows, and its relative duality gap."""
-    weights = feature_weights(relevance, one.power) if one.power else None
-    X = rows.X if weights is None else rows.X * weights
-    X = X if dtype == np.float64 else X.astype(dtype)
+    X = _weighted(rows.X if dtype == np.float64 else rows.X.astype(dtype), weights)
     K, ridge = kernel_values(one.family, one.gamma, distances(one.family, X, X)), one.penalty / rows.weights
-    a = coefficients(K.copy(), rows.Y, ridge)
-    gap = relative_gap((K @ a.astype(K.dtype)).astype(np.float64), rows.Y, a, ridge)
+    a = coefficients(K, rows.Y, ridge)
+    gap = relative_gap(product(K, a), rows.Y, a, ridge)
     return expansion(one, rows.X, a, rows.mean, weights, dtype), gap
 
 

@@ -18,24 +18,20 @@ _POINTS = 256  # rows at which gradients are taken, at most
 POWERS = (0.25, 0.5)
 
 
-def relevances(
-    X: np.ndarray, weights: np.ndarray, gamma: float, coefs: list[np.ndarray], blocks: np.ndarray
-) -> np.ndarray:
-    """``g`` (n_machines, d) of machines ``f = Σ_i a_i exp(−γ|x − x_i|₁)`` on the same rows.
-
-    `coefs` has the a of each. Features of one block, such as the levels of a category, have the largest g
-    among them.
-    """
-    step = max(1, -(-len(X) // _POINTS))
-    points, k = np.arange(0, len(X), step), coefs[0].shape[1]
-    stacked = np.ascontiguousarray(np.hstack(coefs).T)  # (n_models k, n)
-    squares = np.zeros((len(stacked), X.shape[1]))
+def relevances(X: np.ndarray, weights: np.ndarray, gamma: float, a: np.ndarray) -> np.ndarray:
+    """``g`` (d,) of the machine ``f = Σ_i a_i exp(−γ|x − x_i|₁)``, a (n, k), at some of its rows."""
+    points = np.arange(0, len(X), max(1, -(-len(X) // _POINTS)))
+    squares, columns = np.zeros((a.shape[1], X.shape[1])), np.ascontiguousarray(a.T)
     for start in range(0, len(points), 32):  # Ctrl-C is seen in between
-        _add_squared_gradients(X, points[start : start + 32], weights, gamma, stacked, squares)
-    g = squares.reshape(len(coefs), k, -1).sum(axis=1)
-    largest = np.zeros((len(coefs), int(blocks.max()) + 1))
-    np.maximum.at(largest, (slice(None), blocks), g)  # type: ignore[arg-type]
-    return largest[:, blocks]
+        _add_squared_gradients(X, points[start : start + 32], weights, gamma, columns, squares)
+    return squares.sum(axis=0)
+
+
+def shared(relevance: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """Features of one block, such as the levels of a category, get the largest relevance among them."""
+    largest = np.zeros(int(blocks.max()) + 1)
+    np.maximum.at(largest, blocks, relevance)
+    return largest[blocks]
 
 
 def feature_weights(relevance: np.ndarray, power: float) -> np.ndarray:

@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
-from scipy.linalg.lapack import dpotrf, spotrf
+from scipy.linalg import cho_solve
 
 from adatron.auto.rows import SearchRows
 from adatron.kernels import (
@@ -26,10 +25,14 @@ from adatron.kernels import (
     squared_distances,
 )
 from adatron.numerics.exponential import exponentials
+from adatron.numerics.lapack import cholesky_in_place
 
 _ROUNDING = 64.0  # units in the last place that equal rows may be apart
+_SINGLE_RIDGE = 1e-6  # a row, above the rounding error of float32 kernel values
 CONSTANT = 1.0  # added to the kernel, in the place of a bias
-_SMALL = 1_500  # rows up to which our own threads solve several systems at a time, instead of BLAS's one
+_SQUARE = 128  # rows of a tile below the diagonal
+_REFINEMENTS = 3  # solutions with a float32 factor, each for what the ones before have left
+_BLOCK = 512  # rows of a product
 FAMILIES: tuple[type[Kernel], ...] = (Laplacian, Exponential, Gaussian)
 TEXT_FAMILIES: tuple[type[Kernel], ...] = (Linear, Gaussian)
 
@@ -40,8 +43,14 @@ def distances(family: type[Kernel], X: Any, Z: Any) -> np.ndarray:
         products = X @ Z.T
         return -np.asarray(products.toarray() if hasattr(products, "toarray") else products)
     if family is Laplacian:
-        found = np.empty((len(X), len(Z)), dtype=X.dtype)
-        city_block_distances(X, np.ascontiguousarray(Z.T), found)
+        found, columns = np.empty((len(X), len(Z)), dtype=X.dtype), np.ascontiguousarray(Z.T)
+        if X is not Z:
+            city_block_distances(X, columns, len(Z), found)
+            return found
+        for start in range(0, len(X), _SQUARE):  # half of the values are the others
+            part = slice(start, min(start + _SQUARE, len(X)))
+            city_block_distances(X[part], columns, part.stop, found[part])
+            found[:start, part] = found[part, :start].T
         return found
     found = squared_distances(X, Z)
     if family is Exponential:
@@ -61,20 +70,33 @@ def kernel_values(family: type[Kernel], gamma: float, D: np.ndarray) -> np.ndarr
 
 
 def coefficients(K: np.ndarray, Y: np.ndarray, ridge: np.ndarray) -> np.ndarray:
-    """The solution of ``(K + diag(ridge)) a = Y``; `K` has the constant in it and is overwritten.
+    """The solution of ``(K + diag(ridge)) a = Y``; `K` has the constant in it.
 
-    Raises `LinAlgError` where rounding makes the matrix indefinite, as for λ far below the rounding error.
+    Where rounding makes a float32 matrix indefinite, the ridge is raised above the rounding error. Raises
+    `LinAlgError` where that happens to a float64 matrix, as for λ far below the rounding error.
     """
-    K.flat[:: len(K) + 1] += ridge.astype(K.dtype)
-    if len(K) <= _SMALL:  # releases the interpreter: folds and kernels are solved on several threads
-        L = np.linalg.cholesky(K)
-        half = solve_triangular(L, Y, lower=True, check_finite=False)
-        return solve_triangular(L, half, lower=True, trans=1, check_finite=False)
-    factorise = dpotrf if K.dtype == np.float64 else spotrf
-    U, failed = factorise(K.T, lower=0, overwrite_a=1, clean=0)  # K.T is K in Fortran's order, not copied
-    if failed:
-        raise np.linalg.LinAlgError("the kernel matrix is numerically indefinite")
-    return cho_solve((U, False), Y.astype(K.dtype), check_finite=False).astype(np.float64)
+    L = K.copy()
+    L.flat[:: len(K) + 1] += ridge.astype(K.dtype)
+    try:
+        cholesky_in_place(L)
+    except np.linalg.LinAlgError:
+        if K.dtype == np.float64:
+            raise
+        ridge = np.maximum(ridge, _SINGLE_RIDGE * len(K))
+        L = K.copy()
+        L.flat[:: len(K) + 1] += ridge.astype(K.dtype)
+        cholesky_in_place(L)
+    a = np.zeros(Y.shape)
+    for step in range(1 if K.dtype == np.float64 else _REFINEMENTS):
+        left = Y - product(K, a) - ridge[:, None] * a if step else Y
+        a += cho_solve((L, True), left.astype(K.dtype), check_finite=False)
+    return a
+
+
+def product(K: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """``K a`` in float64, whatever the precision of K."""
+    blocks = range(0, len(K), _BLOCK)
+    return np.concatenate([K[start : start + _BLOCK].astype(np.float64) @ a for start in blocks])
 
 
 def relative_gap(outputs: np.ndarray, Y: np.ndarray, a: np.ndarray, ridge: np.ndarray) -> float:
@@ -95,7 +117,7 @@ class FoldKernels:
     def __init__(self, rows: SearchRows, family: type[Kernel], gamma: float, D: Any) -> None:
         """`D` has the distances of all rows, or for every fold those within it and from its held-out rows."""
         self.rows = rows
-        self.blocks: list[Any] = []
+        self.blocks: list[Any]  # kernel values within each fold, and from its held-out rows
         if isinstance(D, np.ndarray):
             K = kernel_values(family, gamma, D)
             self.blocks = [_parts(K, fold.train, fold.held) for fold in rows.folds]
@@ -106,7 +128,7 @@ class FoldKernels:
         """Decisions for all held-out rows, fold by fold, and the coefficients of every fold."""
         rows, decisions, solutions = self.rows, [], []
         for fold, (within, out) in zip(rows.folds, self.blocks, strict=True):
-            a = coefficients(within.copy(), rows.Y[fold.train], penalty / rows.weights[fold.train])
+            a = coefficients(within, rows.Y[fold.train], penalty / rows.weights[fold.train])
             decisions.append(out @ a)
             solutions.append(a)
         return np.vstack(decisions).astype(np.float64), solutions

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from adatron.auto.geometry import POWERS, feature_weights, relevances
+from adatron.auto.geometry import POWERS, feature_weights, relevances, shared
 from adatron.auto.least_squares import FoldKernels, coefficients, distances, kernel_values
 from adatron.auto.rows import SearchRows
 from adatron.auto.scoring import Criterion
@@ -29,6 +29,9 @@ OUT_OF_TIME = "the search had ended"
 _STEP, _FARTHEST = 3.0, 4  # factor between two widths, and steps from the mean distance at most
 PENALTIES = 0.3 * 4.0 ** np.arange(-6, 5)  # λ
 _FIRST_PENALTY = 6  # its place for the first width: 0.3
+_ROUNDS = 3  # in which weights of features are learned, at most
+_CLEARLY = 0.03  # part by which a round must have helped for another one to follow
+_NEGLIGIBLE = 1e-3  # weight below which a feature is left out when the next weights are learned
 _NAMES = {kind: name for name, kind in KERNELS.items()}
 
 
@@ -39,6 +42,7 @@ class Candidate:
     kernel: str
     octave: int  # of the width, from the mean distance
     power: float = 0.0  # of the weights of features; 0: all are 1
+    rounds: int = 0  # in which they were learned
     gamma: float = np.nan
     place: int = _FIRST_PENALTY  # of the penalty
     criterion: float = np.inf
@@ -55,18 +59,21 @@ class Candidate:
         return float(PENALTIES[self.place])
 
     @property
-    def key(self) -> tuple[str, int, float]:
-        return self.kernel, self.octave, self.power
+    def key(self) -> tuple[str, int, float, int]:
+        return self.kernel, self.octave, self.power, self.rounds
 
     def __str__(self) -> str:
-        weights = f", weights of features to the power {self.power:g}" if self.power else ""
+        weights = f", learned weights of features to the power {self.power:g}" if self.rounds else ""
         found = self.reason or f"held-out criterion {self.criterion:.4g}"
         return f"{self.kernel} kernel, gamma={self.gamma:.3g}, C={1.0 / self.penalty:.3g}{weights}: {found}"
 
     def record(self) -> dict[str, Any]:
         """A step of a `KernelPath`."""
         values = {"sigma": (2.0 * self.gamma) ** -0.5 if self.kernel == "rbf" else 1.0 / self.gamma}
-        values |= {name: getattr(self, name) for name in ("kernel", "gamma", "power", "criterion", "n_rows")}
+        values |= {
+            name: getattr(self, name)
+            for name in ("kernel", "gamma", "power", "rounds", "criterion", "n_rows")
+        }
         return values | {"C": 1.0 / self.penalty, "seconds": self.seconds, "reason": self.reason}
 
 
@@ -79,12 +86,14 @@ class Search:
     ) -> None:  # fmt: skip
         self.rows, self.criterion, self.families = rows, criterion, families
         self.began, self.time_limit = began, time_limit
-        self.tried: dict[tuple[str, int, float], Candidate] = {}
-        self.relevance: Any = None  # (d,) once it is learned
+        self.tried: dict[tuple[str, int, float, int], Candidate] = {}
+        self.teachers: list[Candidate] = []  # machines that weights of features were learned from
+        self.relevances: list[np.ndarray] = []  # of the features, round by round
         self.is_stopped = False  # by a callback or Ctrl-C
+        self.is_late = False  # whether the time limit has cut something short
         self.after_round: Callable[[Candidate], bool] = lambda best: False  # whether to stop
-        self._distances: dict[tuple[Any, float], tuple[np.ndarray, float]] = {}
-        self._known: dict[tuple[str, int, float], Candidate] = {}  # of a search that was interrupted
+        self._distances: dict[tuple[str, float, int], tuple[np.ndarray, float]] = {}
+        self._known: dict[tuple[str, int, float, int], Candidate] = {}  # of a search that was interrupted
 
     def run(self) -> None:
         """Widths and penalties, then weights of features."""
@@ -92,13 +101,29 @@ class Search:
         while fronts:
             self._judge(fronts)
             fronts = [new for family in self.families for new in self._neighbours(_NAMES[family])]
-        if Laplacian in self.families and not self.is_over():
-            teacher = self.best_of("laplacian")
-            if not teacher.reason and self.rows.X.shape[1] > 1:
-                self.relevance = learned_relevances(self.rows, teacher)[0]
-                best = [self.best_of(_NAMES[family]) for family in self.families]
-                self._judge([replace(own, power=power) for own in best for power in POWERS if not own.reason])
+        if Laplacian in self.families and self.rows.X.shape[1] > 1:
+            for rounds in range(1, _ROUNDS + 1):
+                teacher = self.best_of("laplacian", rounds - 1)
+                if self.is_over() or teacher.reason or not self._is_worth_another(rounds):
+                    break
+                self._learn(teacher, rounds)
         self._distances = {}
+
+    def _is_worth_another(self, rounds: int) -> bool:
+        """Whether the last round of learning has helped clearly."""
+        if rounds == 1:
+            return True
+        before, after = (self.best_of("laplacian", r).criterion for r in (rounds - 2, rounds - 1))
+        return after < (1.0 - _CLEARLY) * before
+
+    def _learn(self, teacher: Candidate, rounds: int) -> None:
+        """Learn weights of features, and try every kernel with them."""
+        self.teachers.append(teacher)
+        self.relevances = learned_relevances(self.rows, self.teachers)
+        best = [self.best_of(_NAMES[family]) for family in self.families]
+        powers = POWERS if rounds == 1 else POWERS[-1:]
+        new = [replace(own, power=p, rounds=rounds) for own in best for p in powers if not own.reason]
+        self._judge(new)
 
     def _judge(self, fronts: list[Candidate]) -> None:
         """Judge candidates side by side; the first round is judged whatever the time."""
@@ -107,7 +132,7 @@ class Search:
             results = [replace(one, reason=OUT_OF_TIME) for one in new]
         else:
             for one in new:
-                self._distances_of(one.family, one.power)
+                self._distances_of(one)
             results = in_threads(self._judged, new)
         found = {one.key: one for one in results}
         for one in fronts:
@@ -127,42 +152,49 @@ class Search:
         # a wider kernel is flatter, so that the same penalty weighs more
         return [Candidate(kernel, octave, place=best.place - (octave - best.octave)) for octave in beside]
 
-    def best_of(self, kernel: str, *, weighted: bool = False) -> Candidate:
-        """The best candidate with a kernel, with weights of features or without."""
-        own = [c for c in self.tried.values() if c.kernel == kernel and (c.power > 0.0) == weighted]
+    def best_of(self, kernel: str, rounds: int = 0) -> Candidate:
+        """The best candidate with a kernel, by rounds in which weights of features were learned."""
+        own = [c for c in self.tried.values() if c.kernel == kernel and c.rounds == rounds]
         return min(own, key=lambda c: (bool(c.reason), c.criterion, abs(c.octave)))
 
     @property
     def best(self) -> Candidate:
         """The best candidate without weights of features."""
-        judged = [c for c in self.tried.values() if not c.reason and not c.power]
+        judged = [c for c in self.tried.values() if not c.reason and not c.rounds]
         return min(judged, key=lambda c: (c.criterion, abs(c.octave)))
 
     def finalists(self, n_each: int) -> list[Candidate]:
-        """The best candidates of different kernels: some without weights of features, as many with."""
+        """The best candidates of different kernels: some without weights of features, one more with."""
         chosen: list[Candidate] = []
         for weighted in (False, True):
-            kernels = {c.kernel: None for c in self.tried.values() if (c.power > 0.0) == weighted}
-            best = sorted((self.best_of(k, weighted=weighted) for k in kernels), key=lambda c: c.criterion)
-            chosen += [c for c in best if not c.reason][:n_each]
+            of_kernels: dict[str, Candidate] = {}
+            own = [c for c in self.tried.values() if bool(c.rounds) == weighted and not c.reason]
+            for one in sorted(own, key=lambda c: c.criterion):
+                of_kernels.setdefault(one.kernel, one)
+            chosen += list(of_kernels.values())[: n_each + (weighted and n_each > 1)]
         return chosen
 
-    def _distances_of(self, family: Any, power: float) -> tuple[np.ndarray, float]:
+    def weights_of(self, one: Candidate, relevances: list[np.ndarray] | None = None) -> np.ndarray | None:
+        """The weights of features of a candidate, None for all 1; perhaps learned from other rows."""
+        if not one.rounds:
+            return None
+        return feature_weights((relevances or self.relevances)[one.rounds - 1], one.power)
+
+    def _distances_of(self, one: Candidate) -> tuple[np.ndarray, float]:
         """Distances of all rows, and their mean; for the linear kernel the mean of its diagonal."""
-        if (family, power) not in self._distances:
-            X, share = self.rows.X, self.rows.weights / self.rows.weights.sum()
-            if power:
-                assert self.relevance is not None
-                X = X * feature_weights(self.relevance, power)
-            D = distances(family, X, X)
-            mean = float(share @ (D @ share)) if _NAMES[family] != "linear" else -float(share @ D.diagonal())
-            self._distances[family, power] = D, mean if mean > 0.0 else 1.0
-        return self._distances[family, power]
+        key = one.kernel, one.power, one.rounds
+        if key not in self._distances:
+            share, weights = self.rows.weights / self.rows.weights.sum(), self.weights_of(one)
+            X = self.rows.X if weights is None else self.rows.X * weights
+            D = distances(one.family, X, X)
+            mean = float(share @ (D @ share)) if one.kernel != "linear" else -float(share @ D.diagonal())
+            self._distances[key] = D, mean if mean > 0.0 else 1.0
+        return self._distances[key]
 
     def _judged(self, new: Candidate) -> Candidate:
         """The candidate with the best penalty for its width, looked for from its own on."""
         began = perf_counter()
-        D, mean = self._distances_of(new.family, new.power)
+        D, mean = self._distances_of(new)
         gamma = _STEP**-new.octave / mean
         kernels, found = FoldKernels(self.rows, new.family, gamma, D), {}
 
@@ -186,8 +218,9 @@ class Search:
 
     def is_over(self, part: float = 0.5) -> bool:
         """Whether the search was stopped, or a part of the time limit has passed."""
-        left = self.seconds_left()
-        return self.is_stopped or (self.time_limit is not None and left <= (1.0 - part) * self.time_limit)
+        if self.time_limit is not None and self.seconds_left() <= (1.0 - part) * self.time_limit:
+            self.is_late = True
+        return self.is_stopped or self.is_late
 
     def saved(self) -> dict[str, Any]:
         """The candidates that were judged, for a checkpoint."""
@@ -221,15 +254,24 @@ def in_threads(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
     return results
 
 
-def learned_relevances(rows: SearchRows, teacher: Candidate, *, of_folds: bool = False) -> np.ndarray:
-    """How much each feature matters to a city-block machine: (1, d) or, fold by fold, (n_folds, d)."""
-    D = distances(Laplacian, rows.X, rows.X)
-    if of_folds:
-        solutions = FoldKernels(rows, Laplacian, teacher.gamma, D).solved(teacher.penalty)[1]
-        machines = [np.zeros_like(rows.Y) for _ in rows.folds]
-        for fold, a, solution in zip(rows.folds, machines, solutions, strict=True):
-            a[fold.train] = solution
-    else:
-        K = kernel_values(Laplacian, teacher.gamma, D)
-        machines = [coefficients(K, rows.Y, teacher.penalty / rows.weights)]
-    return relevances(rows.X, rows.weights, teacher.gamma, machines, rows.blocks)
+def learned_relevances(
+    rows: SearchRows, teachers: list[Candidate], places: np.ndarray | None = None
+) -> list[np.ndarray]:
+    """How much each feature matters, from all rows or some: one array for each round of learning.
+
+    The first teacher is a city-block machine without weights of features, the second one with those that
+    follow from the first.
+    """
+    places = np.arange(rows.n) if places is None else places
+    X, Y, u = rows.X[places], rows.Y[places], rows.weights[places]
+    found: list[np.ndarray] = []
+    for teacher in teachers:
+        weights = feature_weights(found[-1], teacher.power) if found else np.ones(X.shape[1])
+        kept = np.flatnonzero(weights > _NEGLIGIBLE) if found else slice(None)
+        own = np.ascontiguousarray((X * weights)[:, kept])
+        K = kernel_values(Laplacian, teacher.gamma, distances(Laplacian, own, own))
+        a = coefficients(K, Y, teacher.penalty / u)
+        relevance = np.zeros(X.shape[1])
+        relevance[kept] = weights[kept] ** 2 * relevances(own, u, teacher.gamma, a)
+        found.append(shared(relevance, rows.blocks))
+    return found

@@ -12,9 +12,9 @@ import click
 
 from adatron.cli.compare import compare
 from adatron.cli.completion import completion
+from adatron.cli.datasets import list_datasets
 from adatron.cli.fit import fit
 from adatron.cli.inspect import inspect
-from adatron.cli.list_datasets import list_datasets
 from adatron.cli.options import DEBUG, common_options
 from adatron.cli.predict import predict
 from adatron.cli.reproduce import reproduce

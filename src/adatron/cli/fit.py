@@ -1,10 +1,11 @@
-"""``adatron fit``: train on a table, say how it went, write the model and a report."""
+"""``adatron fit``: train on a table, say how good the model is, write it and a report."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,32 +17,41 @@ from adatron.cli.options import (
     common_options,
     json_option,
     may_write,
+    reading,
     reading_options,
+    target_option,
     width_to_gamma,
 )
-from adatron.cli.signals import Signals
+from adatron.cli.signals import Ended, Signals
+
+if TYPE_CHECKING:
+    from adatron.cli.data import Parts, Rows
 
 __all__ = ["fit"]
 
 _MODEL, _REPORT = Path("model.skops"), Path("report.html")
 _MODELS = ("auto", "svc", "ensemble", "svr", "oneclass", "cluster")
+_TASKS = {"svc": "classification", "ensemble": "classification", "svr": "regression"}
 _KERNELS = ("rbf", "linear", "poly", "laplacian", "sigmoid")
+_OF_PIPELINE = (
+    "kernel", "sigma", "gamma", "C", "epsilon", "nu", "no_intercept", "probability", "solver", "tol",
+    "scoring", "time_limit", "no_scale", "categorical",
+)  # fmt: skip
 _NOT_CONVERGED = 3
 
 
 @click.command()
 @click.argument("data", default="sonar")
-@click.option(
-    "--target", metavar="COL", help="Column to predict. Default: target, class, label, y or the last."
-)
+@target_option
 @click.option("--model", type=click.Choice(_MODELS), help="Default: auto, which leaves nothing to choose.")
+@click.option("--scoring", metavar="NAME", help="What --model auto is to do best: roc_auc, f1, r2, ...")
 @click.option("--kernel", type=click.Choice(_KERNELS), help="Default: rbf, the Gaussian.")
 @click.option("--sigma", type=PositiveFloat(), help="Width of the Gaussian: gamma = 1/(2 sigma^2).")
 @click.option("--gamma", type=GammaType(), help="Coefficient of the kernel, instead of --sigma.")
 @click.option("-C", "C", type=PositiveFloat(allow_inf=True), help="Bound on multipliers; inf: hard margin.")
 @click.option("--epsilon", type=click.FloatRange(min=0.0), help="Width of the tube of --model svr.")
 @click.option("--nu", type=click.FloatRange(0.0, 1.0, min_open=True), help="Outliers, for --model oneclass.")
-@click.option("--no-scale", is_flag=True, help="Take the features as they are; else they are standardised.")
+@click.option("--no-scale", is_flag=True, help="Take columns of numbers as they are; else they are scaled.")
 @click.option("--no-intercept", is_flag=True, help="Train without a bias.")
 @click.option("--probability", is_flag=True, help="Let --model svc predict probabilities, too.")
 @click.option("--solver", type=SolverType(), help="Algorithm: adatron, adatron-secant, auto, ...")
@@ -67,43 +77,29 @@ _NOT_CONVERGED = 3
 def fit(ctx: click.Context, data: str, **options: Any) -> None:
     """Train a support vector machine on DATA and test it.
 
-    DATA is a file (CSV, TSV, svmlight, each also .gz, .bz2 or .xz; Parquet), - for standard input, or a
-    bundled data set: sonar (the default), breast_cancer_wisconsin, ionosphere, pima.
+    DATA is a file (CSV, TSV, JSON lines, Parquet, Arrow, svmlight; also .gz, .bz2, .xz, .zst), - for standard
+    input, or a bundled data set: sonar (the default), breast_cancer_wisconsin, ionosphere, pima.
 
-    Without further options the kernel's width and everything else are chosen by cross-validation. Options
-    such as --kernel, -C or --solver choose --model svc (svr for a numeric target).
+    Text, dates and missing values are taken care of. Without further options everything is chosen by
+    cross-validation; options such as --kernel, -C or --solver choose --model svc (svr for numbers).
     """
-    _check_width(options)
-    if options["resume"] and options["checkpoint"] is None:
-        raise click.UsageError("--resume needs --checkpoint, the file to go on from.")
+    _check_usage(options)
     paths = _checked_paths(options)
-    from adatron.cli import fitting
-
     signals = ctx.find_object(Signals) or Signals()
-    outcome, summary = fitting.fit_and_tell(data, options, paths, signals)
-    if outcome.was_interrupted:
+    summary = _fit(data, options, paths, signals)
+    if summary["interrupted"]:
         ctx.exit(signals.exit_code)
     if options["strict"] and not summary["converged"]:
         ctx.exit(_NOT_CONVERGED)
 
 
-def _checked_paths(options: dict[str, Any]) -> dict[str, Path | None]:
-    """Where to write; what cannot be written is an error before any work is done."""
-    force = options["force"]
-    if find_spec("skops") is None:
-        raise ImportError("model files need skops: pip install adatron[cli]")
-    if options["report"] is not None and find_spec("matplotlib") is None:
-        raise ImportError("--report needs matplotlib: pip install adatron[plot]")
-    default = None if options["no_report"] else _REPORT
-    return {
-        "model_file": may_write("-o", options["output"], _MODEL, force=force),
-        "report": may_write("--report", options["report"], default, force=force),
-        "checkpoint": may_write("--checkpoint", options["checkpoint"], None, force=True),
-    }
-
-
-def _check_width(options: dict[str, Any]) -> None:
-    if options["sigma"] is None:
+def _check_usage(options: dict[str, Any]) -> None:
+    if options["resume"] and options["checkpoint"] is None:
+        raise click.UsageError("--resume needs --checkpoint, the file to go on from.")
+    if options["task"] and options["model"] in _TASKS and _TASKS[options["model"]] != options["task"]:
+        raise click.UsageError(f"--model {options['model']} is for {_TASKS[options['model']]}.")
+    sigma = options["sigma"]
+    if sigma is None:
         return
     if options["gamma"] is not None:
         raise click.UsageError("give --sigma or --gamma, not both.")
@@ -111,5 +107,133 @@ def _check_width(options: dict[str, Any]) -> None:
         raise click.UsageError(
             f"--sigma is the width of the Gaussian kernel; with --kernel {options['kernel']} give --gamma."
         )
-    if not 0.0 < width_to_gamma(options["sigma"]) < float("inf"):
-        raise click.UsageError(f"--sigma {options['sigma']:g} leaves no finite gamma = 1/(2 sigma^2) > 0.")
+    if not 0.0 < width_to_gamma(sigma) < float("inf"):
+        raise click.UsageError(f"--sigma {sigma:g} leaves no finite gamma = 1/(2 sigma^2) > 0.")
+
+
+def _checked_paths(options: dict[str, Any]) -> dict[str, Path | None]:
+    """Where to write; what cannot be written is an error before any work is done."""
+    if find_spec("skops") is None:
+        raise ImportError("model files need skops: pip install adatron[cli]")
+    if options["report"] is not None and find_spec("matplotlib") is None:
+        raise ImportError("--report needs matplotlib: pip install adatron[plot]")
+    default, force = None if options["no_report"] else _REPORT, options["force"]
+    return {
+        "model_file": may_write("-o", options["output"], _MODEL, force=force),
+        "report": may_write("--report", options["report"], default, force=force),
+        "checkpoint": may_write("--checkpoint", options["checkpoint"], None, force=True),
+    }
+
+
+def _fit(
+    data: str, options: dict[str, Any], paths: dict[str, Path | None], signals: Signals
+) -> dict[str, Any]:
+    """Train, test, write the model and the report, print the summary."""
+    from adatron.cli.data import load_rows, split
+    from adatron.cli.models import pipeline_for
+    from adatron.cli.summary import print_summary, summarise
+    from adatron.cli.terminal import print_json, told_warnings
+
+    with told_warnings() as warned:
+        has_target = options["model"] not in ("oneclass", "cluster")
+        rows = load_rows(data, has_target=has_target, target=options["target"], **reading(options))
+        task = rows.task(options["task"] or _TASKS.get(options["model"] or "")) if has_target else None
+        y = None if task is None else rows.labels if task == "classification" else rows.target
+        is_class, seed = task == "classification", options["seed"]
+        parts = split(rows, y, options["test_size"], is_class=is_class, seed=seed)
+        chosen = {name: options[name] for name in _OF_PIPELINE}
+        model = pipeline_for(options["model"], task, rows.X, chosen, seed)
+        began = perf_counter()
+        was_interrupted = _train(model, parts, _checkpoints(options, paths["checkpoint"]), signals)
+        summary = summarise(rows, parts, model, task, perf_counter() - began)
+        summary |= {"interrupted": was_interrupted, "warnings": warned}
+        failure = _write(rows, parts, model, summary, paths)
+    print_json(summary) if options["as_json"] else print_summary(summary)
+    if failure is not None:
+        raise failure
+    return summary
+
+
+def _train(model: Any, parts: Parts, callbacks: list[Any], signals: Signals) -> bool:
+    """Fit; whether Ctrl-C or SIGTERM ended it, which keeps the best model so far, if there is one yet."""
+    from adatron.cli.progress import FitProgress, progress_bar
+    from adatron.cli.terminal import say
+    from adatron.estimators.callback_bridge import HAS_CALLBACKS
+
+    machine = model[-1]
+    with progress_bar() as bar:
+        progress = FitProgress(bar, type(machine).__name__, getattr(machine, "time_limit", None), signals)
+        if HAS_CALLBACKS or callbacks:  # without them there is no progress to show
+            machine.set_callbacks(progress, *callbacks)
+        try:
+            model.fit(parts.X_train, parts.y_train)
+        except KeyboardInterrupt as error:
+            if not hasattr(machine, "status_"):
+                saved = [callback.path for callback in callbacks if callback.path.exists()]
+                raise Ended(
+                    f"no model yet; --resume goes on from {saved[0]}" if saved else "no model yet"
+                ) from error
+            say("adatron: interrupted; keeping the best model so far")
+            return True
+        finally:
+            machine.set_callbacks()
+    return False
+
+
+def _checkpoints(options: dict[str, Any], path: Path | None) -> list[Any]:
+    from adatron.callbacks import Checkpoint
+    from adatron.cli.terminal import say
+    from adatron.io.printing import printable_path
+
+    if path is None:
+        return []
+    if path.exists() and not options["resume"]:
+        say(f"note: {printable_path(path)} will be replaced; --resume would go on from it")
+    return [Checkpoint(path, options["every"], resume=options["resume"])]
+
+
+def _write(
+    rows: Rows, parts: Parts, model: Any, summary: dict[str, Any], paths: dict[str, Path | None]
+) -> Exception | None:
+    """Write the files; the error that this ended in, which must not hide how the fit went."""
+    from adatron.io import save_model
+
+    about = {
+        "columns": rows.columns,
+        "kinds": rows.kinds,
+        "target": rows.target_name,
+        "n_features": int(rows.X.shape[1]),
+        "task": summary["task"],
+    }
+    model_file = paths["model_file"]
+    assert model_file is not None
+    try:
+        save_model(model, model_file, about=about)
+        summary["model_file"] = str(model_file)
+        summary["report"] = _report(rows, parts, model, summary, paths["report"])
+    except Exception as error:
+        return error
+    return None
+
+
+def _report(rows: Rows, parts: Parts, model: Any, summary: dict[str, Any], path: Path | None) -> str | None:
+    """Write the page; without matplotlib there is none, and a note says so."""
+    if path is None:
+        return None
+    if find_spec("matplotlib") is None:
+        summary["notes"].append("no report was written: it needs matplotlib, pip install adatron[plot]")
+        return None
+    from adatron.display.report import FitStory, fit_report
+    from adatron.files.atomic import atomic_write
+    from adatron.io.printing import printable
+
+    name = rows.name.rpartition("/")[2] or rows.name
+    facts = ({} if name == rows.name else {"file": rows.name}) | {"split": parts.description}
+    facts |= {"columns": f"{rows.X.shape[1]:,}"} | ({"target": rows.target_name} if rows.target_name else {})
+    story = FitStory(
+        name, model, parts.X_train, parts.y_train, parts.X_test, parts.y_test, summary["seconds"],
+        summary["peak_memory_mb"] * 1e6, facts, summary["notes"], summary["warnings"],
+        printable(summary["model_file"]),
+    )  # fmt: skip
+    atomic_write(path, [fit_report(story).encode()])
+    return str(path)

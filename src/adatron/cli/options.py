@@ -23,14 +23,13 @@ __all__ = [
     "may_write",
     "reading",
     "reading_options",
+    "target_option",
     "width_to_gamma",
 ]
 
 DEBUG = "adatron.debug"  # key of click's shared dictionary
-_READING = (
-    "impute", "missing", "ignore", "categorical", "header", "delimiter", "decimal", "zero_based", "format",
-)  # fmt: skip
-_FORMATS = ("csv", "tsv", "svmlight", "parquet")
+_READING = ("missing", "ignore", "header", "delimiter", "decimal", "encoding", "zero_based", "format")
+_FORMATS = ("csv", "tsv", "svmlight", "jsonl", "parquet", "arrow")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -117,19 +116,44 @@ def json_option(command: _Command) -> _Command:
     return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(command)
 
 
+def target_option(command: _Command) -> _Command:
+    """Add ``--target``, ``--task`` and ``--seed``."""
+    options = [
+        click.option(
+            "--target", metavar="COL", help="Column to predict. Default: target, class, label, y or the last."
+        ),
+        click.option(
+            "--task",
+            type=click.Choice(["classification", "regression"]),
+            help="Default: by the target; text and few different whole numbers are classes.",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(0, 2**32 - 1),
+            default=0,
+            show_default=True,
+            help="Of all that is random.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def reading_options(command: _Command) -> _Command:
     """Add what the reader of data files wants to know; `reading` gives it to the reader."""
     many: Any = {"multiple": True, "metavar": "COL"}
     options = [
-        click.option("--impute", is_flag=True, help="Fill in missing values, which are an error otherwise."),
         click.option("--missing", multiple=True, metavar="TEXT", help="Further spelling of a missing value."),
         click.option("--ignore", **many, help="Column to leave out; repeatable."),
         click.option("--categorical", **many, help="Column of numbers that are names; repeatable."),
         click.option("--header/--no-header", default=None, help="Whether the first row has names."),
         click.option("--delimiter", metavar="CHAR", help="Between the cells of a CSV file."),
         click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of a CSV file."),
+        click.option("--encoding", metavar="NAME", help="Of a text file, such as latin-1. Default: UTF-8."),
         click.option("--zero-based", is_flag=True, help="The indices of an svmlight file begin with 0."),
         click.option("--format", type=click.Choice(_FORMATS), help="Default: by name, else by content."),
+        click.option("--no-limits", is_flag=True, help="Read files of any size and number of columns."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -139,7 +163,13 @@ def reading_options(command: _Command) -> _Command:
 def reading(options: dict[str, Any]) -> dict[str, Any]:
     """Those of `reading_options` that were given, as `adatron.io.read_table` wants them."""
     given = {name: options[name] for name in _READING if options[name] not in (None, False, ())}
-    return given | ({"header": False} if options["header"] is False else {})
+    if options["header"] is False:
+        given["header"] = False
+    if options["categorical"]:
+        given["kinds"] = dict.fromkeys(options["categorical"], "text")
+    if options["no_limits"]:
+        given |= dict.fromkeys(["max_bytes", "max_line_bytes", "max_columns"], math.inf)
+    return given
 
 
 def width_to_gamma(sigma: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,37 +20,154 @@ __all__ = ["predict"]
 @click.argument("data")
 @click.option("-o", "--output", type=OutputPath(), help="CSV file to write. Default: standard output.")
 @click.option("--proba", is_flag=True, help="Probabilities of the classes, too.")
+@click.option("--keep", multiple=True, metavar="COL", help="Column of DATA to write, too; repeatable.")
 @click.option("--force", is_flag=True, help="Overwrite the file named by -o.")
 @reading_options
 @json_option
 @common_options
 def predict(
-    model: str, data: str, output: Path | None, proba: bool, force: bool, as_json: bool, **options: Any
-) -> None:
+    model: str, data: str, output: Path | None, proba: bool, keep: tuple[str, ...], force: bool,
+    as_json: bool, **options: Any,
+) -> None:  # fmt: skip
     """Predict the target of every row of DATA with the model file MODEL.
 
-    Columns are matched by name, and the target may be among them. Classes are written as they were spelled
-    in the training data.
+    Columns are matched by name; others are ignored. Where the target is among them, the error of the
+    predictions is told. Classes are written as they were spelled in the training data.
     """
     path = may_write("-o", output, None, force=force)
-    from adatron.cli.predicting import predictions
-    from adatron.cli.terminal import print_json
-    from adatron.cli.warned import told_warnings
+    from adatron.cli.terminal import print_json, say, told_warnings
     from adatron.files.atomic import atomic_write
 
     with told_warnings() as warned:
-        columns = predictions(model, data, proba=proba, **reading(options))
+        columns, score, notes = _predictions(model, data, proba, keep, reading(options))
+    for note in notes:
+        say(f"note: {note}")
     if as_json:
-        print_json(columns | {"warnings": warned})
-    if path is not None:
-        atomic_write(path, [_csv(columns).encode()])
-    elif not as_json:
-        click.echo(_csv(columns).encode(), nl=False)  # UTF-8 in any locale
-
-
-def _csv(columns: dict[str, list[Any]]) -> str:
+        print_json(columns | {"score": score, "notes": notes, "warnings": warned})
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue()
+    if path is not None:
+        atomic_write(path, [text.getvalue().encode()])
+    elif not as_json:
+        click.echo(text.getvalue().encode(), nl=False)  # UTF-8 in any locale
+    if score and not as_json:
+        say(_score_words(score))
+
+
+def _predictions(
+    file: str, data: str, proba: bool, keep: tuple[str, ...], options: dict[str, Any]
+) -> tuple[dict[str, list[Any]], dict[str, Any] | None, list[str]]:
+    """Columns to write by name, how good they are if the target is known, and notes."""
+    from adatron.cli.data import check_names, read_rows
+    from adatron.io import load_model
+    from adatron.io.printing import printable_path
+
+    fitted, about = load_model(file), _about(file)
+    machine, name = fitted[-1] if hasattr(fitted, "steps") else fitted, printable_path(file)
+    if not hasattr(fitted, "predict"):
+        kind = type(machine).__name__
+        raise ValueError(f"{name}: {kind} groups the rows it was fitted on, and predicts nothing of others")
+    if proba and not hasattr(fitted, "predict_proba"):
+        raise ValueError(
+            f"--proba: {name} holds {type(machine).__name__}, which has no probabilities; fit with --model "
+            "auto, or with --model svc --probability"
+        )
+    kinds = dict(zip(about["columns"], about["kinds"], strict=True))
+    known = {column: kind for column, kind in kinds.items() if kind in ("number", "text")}
+    target = about["target"]
+    known |= {target: "text"} if target and about["task"] == "classification" else {}
+    table = read_rows(data, **options | {"kinds": known | options.get("kinds", {})})
+    X, y, notes = _matched(fitted, about, table, keep, data)
+    columns = {}
+    if keep:
+        check_names("--keep", keep, table)
+        columns = {own: ["" if cell != cell else cell for cell in table[own].tolist()] for own in keep}
+    columns["prediction"] = fitted.predict(X).tolist()
+    if proba:
+        values = fitted.predict_proba(X)
+        columns |= {f"probability of {own}": values[:, i].tolist() for i, own in enumerate(machine.classes_)}
+    return columns, _score(fitted, X, y, about["task"]), notes
+
+
+def _about(file: str) -> dict[str, Any]:
+    """What a file says about its data may be anything; what is used of it is checked."""
+    from adatron.io import describe_file
+    from adatron.io.printing import printable_path
+
+    about = {"columns": [], "kinds": [], "target": None, "task": None} | describe_file(file)["about"]
+    lists, texts = (about["columns"], about["kinds"]), (about["target"], about["task"])
+    is_text = all(isinstance(own, list) and all(isinstance(item, str) for item in own) for own in lists)
+    if not is_text or len(lists[0]) != len(lists[1]) or not all(isinstance(own, str | None) for own in texts):
+        raise ValueError(f"{printable_path(file)}: what it says about its columns does not fit the model")
+    return about
+
+
+def _matched(
+    fitted: Any, about: dict[str, Any], table: Any, keep: tuple[str, ...], data: str
+) -> tuple[Any, Any, list[str]]:
+    """Rows as the model wants them, the target if it is there, and notes."""
+    from scipy.sparse import csr_array
+
+    from adatron.estimators.parameters import closest_name
+    from adatron.io.printing import printable_path, quoted
+
+    n_features, source, columns = int(fitted.n_features_in_), printable_path(data), about["columns"]
+    if isinstance(table, tuple):
+        X, labels = table
+        if columns:
+            raise ValueError(f"{source}: is svmlight, but the model was fitted on named columns")
+        if X.shape[1] > n_features:
+            raise ValueError(f"{source}: has {X.shape[1]} features, the model was fitted on {n_features}")
+        y = labels if about["task"] == "classification" else labels.astype(float)
+        return csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features)), y, []
+    if len(columns) not in (0, n_features):
+        raise ValueError(f"{source}: what the model file says about its columns does not fit the model")
+    given, target = list(table.columns), about["target"]
+    is_unnamed = all(re.fullmatch(r"column_\d+", name) for name in [*columns, *given])
+    is_shifted = is_unnamed and len(given) == n_features and not set(columns) <= set(given)
+    if not columns or is_shifted:  # no names: their order counts
+        if len(given) != n_features or any(dtype.kind not in "iufb" for dtype in table.dtypes if not columns):
+            raise ValueError(
+                f"{source}: the model was fitted on {n_features} columns of numbers without names; expected "
+                f"as many, or svmlight, found {len(given)} columns"
+            )
+        return table.set_axis(columns, axis=1) if columns else table.to_numpy(float), None, []
+    extra = [name for name in given if name not in {*columns, target, *keep}]
+    absent = [name for name in columns if name not in given]
+    if absent:
+        hint = closest_name(absent[0], extra)
+        raise ValueError(
+            f"{source}: lacks {', '.join(map(quoted, absent[:20]))} that the model was fitted on{hint}"
+        )
+    shown = ", ".join(map(quoted, extra[:5])) + (f" and {len(extra) - 5} more" if len(extra) > 5 else "")
+    notes = [f"columns that the model was not fitted on are ignored: {shown}"] if extra else []
+    return table[columns], table[target] if target in given else None, notes
+
+
+def _score(fitted: Any, X: Any, y: Any, task: str | None) -> dict[str, Any] | None:
+    """How good the predictions are, on the rows whose target is known; the guess is made on these."""
+    import numpy as np
+    import pandas as pd
+
+    from adatron.cli.data import rows_of
+    from adatron.display.report.judge import judge
+
+    known = np.flatnonzero(~pd.isna(y)) if y is not None and task is not None else np.array([], dtype=int)
+    if len(known) == 0:
+        return None
+    is_class, values = task == "classification", np.asarray(y)[known]
+    if is_class:
+        spelled = {str(name): name for name in np.asarray(fitted.classes_).tolist()}
+        values = np.array([spelled.get(str(value), str(value)) for value in values.tolist()], dtype=object)
+    elif values.dtype.kind not in "iuf":
+        return None
+    return judge(fitted, rows_of(X, known), values, values, is_class=is_class)
+
+
+def _score_words(score: dict[str, Any]) -> str:
+    from adatron.cli.summary import score_rows
+
+    (_, error), (_, sure), *_ = score_rows(score, "the target")
+    return f"the target is known: error {error}; {sure}"

@@ -1,19 +1,22 @@
-"""What is printed: tables and JSON to the output, all else to the error stream."""
+"""What is printed: tables and JSON to the output; notes and warnings to the error stream."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from adatron.io.printing import printable
 
-__all__ = ["print_json", "print_pairs", "print_table", "say", "shown"]
+__all__ = ["print_json", "print_pairs", "print_table", "say", "shown", "told_warnings"]
 
+_FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
 _PIPED = 160  # characters of a line that no terminal limits
 _STAND_INS = str.maketrans({"±": "+-", "█": "#", "²": "^2", "−": "-", "…": "...", "σ": "sigma", "×": "x"})
 
@@ -87,3 +90,22 @@ def _print(
     with console.capture() as printed:
         console.print(table)
     click.echo("\n".join(line.rstrip() for line in printed.get().splitlines()))
+
+
+@contextmanager
+def told_warnings() -> Iterator[list[str]]:
+    """Say every warning once, and give the list of them, which grows as they come."""
+    texts: list[str] = []
+
+    def tell(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in texts:
+            texts.append(text)
+            say(f"warning: {text}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for category in _FOR_DEVELOPERS:
+            warnings.simplefilter("ignore", category)
+        warnings.showwarning = tell  # restored by catch_warnings
+        yield texts

@@ -1,7 +1,7 @@
 """Data in, models out: readers of data files, model files and exports.
 
-`read_table` turns a file into a table, `split_target` and `encoder_for` turn that into numbers. `save_model`
-and `load_model` keep a model with everything it needs to predict, bit for bit, in a file that holds no code:
+`read_table` reads a DataFrame from a file. `save_model` and `load_model` keep a model with all it needs to
+predict, bit for bit, in a file that holds no code:
 
 >>> import os, tempfile
 >>> from adatron import AutoSVC, io
@@ -28,28 +28,14 @@ if TYPE_CHECKING:
     from adatron.files.models import describe_file, load_model, save_model
     from adatron.files.onnx import to_onnx
     from adatron.files.values import SKOPS_TRUSTED
-    from adatron.io.readers import (
-        DenseTable,
-        Limits,
-        SparseTable,
-        align,
-        encoder_for,
-        read_table,
-        split_target,
-    )
+    from adatron.io.table import read_table
 
 __all__ = [
     "SKOPS_TRUSTED",
-    "DenseTable",
-    "Limits",
-    "SparseTable",
-    "align",
     "describe_file",
-    "encoder_for",
     "load_model",
     "read_table",
     "save_model",
-    "split_target",
     "to_libsvm",
     "to_onnx",
 ]
@@ -65,8 +51,10 @@ _FILES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name in _FILES:
+        import_module("adatron.tables")  # so that a file may hold a TableEncoder
     if name in __all__:
-        module = f"adatron.files.{_FILES[name]}" if name in _FILES else "adatron.io.readers"
+        module = f"adatron.files.{_FILES[name]}" if name in _FILES else "adatron.io.table"
         return getattr(import_module(module), name)
     raise AttributeError(f"module 'adatron.io' has no attribute {name!r}")
 

@@ -15,10 +15,10 @@ Traits(psd=True, nonnegative=True, unit_diagonal=False)
 
 # isort: off
 from adatron.kernels.base import (
-    Kernel, Power, Product, ProductForm, Sum, Traits,
-    has_negative_curvature, is_indefinite, smallest_eigenvalue, squared_norms,
+    Kernel, Power, Product, ProductForm, Sum, Traits, squared_norms,
 )  # fmt: skip
-from adatron.kernels.of_distance import (
+from adatron.kernels.mercer import has_negative_curvature, is_indefinite, smallest_eigenvalue
+from adatron.kernels.distances import (
     Exponential, Gaussian, Laplacian, city_block_distances, squared_distances,
 )  # fmt: skip
 from adatron.kernels.standard import (

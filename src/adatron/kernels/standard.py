@@ -10,14 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from adatron.exceptions import KernelError
-from adatron.kernels.base import Kernel, ProductForm, Traits, squared_norms
-from adatron.kernels.of_distance import (
-    Exponential,
-    Gaussian,
-    Laplacian,
-    Numeric,
-    inner_products,
-)
+from adatron.kernels.base import Kernel, NumericKernel, ProductForm, Traits, inner_products, squared_norms
+from adatron.kernels.distances import Exponential, Gaussian, Laplacian
 
 
 @dataclass(frozen=True)
@@ -42,7 +36,7 @@ class Linear(Kernel):
 
 
 @dataclass(frozen=True)
-class Constant(Numeric):
+class Constant(NumericKernel):
     """``k(x, z) = value``; added to another kernel, it takes the place of a bias.
 
     Parameters
@@ -67,7 +61,7 @@ class Constant(Numeric):
 
 
 @dataclass(frozen=True)
-class Polynomial(Numeric):
+class Polynomial(NumericKernel):
     """``k(x, z) = (gamma ⟨x, z⟩ + coef0) ** degree``; the papers' has gamma = coef0 = 1.
 
     Parameters
@@ -105,7 +99,7 @@ class Polynomial(Numeric):
 
 
 @dataclass(frozen=True)
-class Sigmoid(Numeric):
+class Sigmoid(NumericKernel):
     """``k(x, z) = tanh(gamma ⟨x, z⟩ + coef0)``; not positive semi-definite in general.
 
     Parameters

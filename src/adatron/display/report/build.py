@@ -18,6 +18,7 @@ from adatron.display.page import (
     table,
 )
 from adatron.display.report import pictures
+from adatron.display.report.judge import judge, what_mattered
 from adatron.display.report.story import FitStory
 from adatron.display.report.words import (
     amount_words,
@@ -29,11 +30,13 @@ from adatron.display.report.words import (
     rate_words,
 )
 from adatron.selection import KernelPath
+from adatron.tables import TableEncoder
 
 __all__ = ["fit_report"]
 
 _MOST_CLASSES = 30  # in a confusion matrix
-_MOST_NAMED = 12  # classes whose support vectors are counted
+_MOST_NAMED = 12  # classes whose support vectors are counted, columns that mattered
+_MOST_COLUMNS = 100
 
 
 def fit_report(story: FitStory) -> str:
@@ -51,9 +54,10 @@ def fit_report(story: FitStory) -> str:
         *_data_section(story),
         *_result_section(story),
         *_choice_section(story),
+        *_columns_section(story),
+        *_cost_section(story),
         *_convergence_section(story),
         *_certificate_section(story),
-        *_cost_section(story),
     ]
     return page(f"{type(story.machine).__name__} on {story.name}", body)
 
@@ -77,15 +81,46 @@ def _result_section(story: FitStory) -> list[str]:
 
 
 def _classification(story: FitStory) -> list[str]:
-    y = np.asarray(story.judged[1])
-    wrong = int(np.sum(story.predictions != y))
+    X, y = story.judged
+    found = judge(story.model, X, y, story.y_train, is_class=True)
     where = "Test error" if story.has_test else "Error on the training rows (no test rows were held out)"
+    sentences = [
+        f"{where}: {rate_words(found['n_wrong'], found['n_judged'])}. Always guessing {found['baseline']} "
+        f"would be wrong for {found['baseline_error_percent']:.2f} %."
+    ]
+    if "auc" in found:
+        sentences.append(
+            f"The positive class is {found['positive_class']}: of a row of it and another one, the model "
+            f"ranks them rightly with probability {found['auc']:.3f} (AUC)."
+        )
     figures = [
         *_figure(pictures.roc(story), "Receiver operating characteristic"),
         *_figure(pictures.margins(story), "Margins: rows left of the dashed line are misclassified"),
+        *_figure(pictures.calibration(story), "Calibration: the nearer to the dashed line, the truer"),
     ]
-    error = paragraph(f"{where}: {rate_words(wrong, len(y))}.")
-    return [error, _confusion_table(story, y), beside(figures)]
+    texts = [paragraph(sentence) for sentence in [*sentences, *_importance_words(story)]]
+    return [*texts, _confusion_table(story, np.asarray(y)), beside(figures)]
+
+
+def _importance_words(story: FitStory) -> list[str]:
+    named = what_mattered(story.model, [str(name) for name in getattr(story.X_train, "columns", [])])
+    shown = ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in named[:_MOST_NAMED])
+    return [f"What mattered most: {shown}."] if shown else []
+
+
+def _columns_section(story: FitStory) -> list[str]:
+    """What the encoder did with every column, and how much was missing."""
+    encoder = story.model[0] if hasattr(story.model, "steps") else None
+    if not isinstance(encoder, TableEncoder):
+        return []
+    columns = list(encoder.columns_)
+    rows = [[own.name, own.kind, f"{own.n_missing:,}", own.done] for own in columns[:_MOST_COLUMNS]]
+    more = len(columns) - len(rows)
+    note = [paragraph(f"{more:,} further columns are not shown.")] if more else []
+    n_missing = sum(own.n_missing for own in columns)
+    missing = f"{n_missing:,} of {story.n_train * len(columns):,} cells of the training rows are missing."
+    head = ["column", "kind", "missing", "what was done"]
+    return [heading("Columns"), paragraph(missing), table(head, rows, numeric=[2], wide=[3]), *note]
 
 
 def _confusion_table(story: FitStory, y: np.ndarray) -> str:
@@ -101,17 +136,22 @@ def _confusion_table(story: FitStory, y: np.ndarray) -> str:
 
 
 def _regression(story: FitStory) -> list[str]:
-    from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+    from sklearn.metrics import mean_absolute_error
 
     y = np.asarray(story.judged[1], dtype=float)
+    found = judge(story.model, *story.judged, story.y_train, is_class=False)
+    low, high = (amount_words(end) for end in found["rmse_interval"])
     measured = [
-        ("R²", f"{r2_score(y, story.predictions):.4f}"),
-        ("root mean squared error", amount_words(root_mean_squared_error(y, story.predictions))),
+        ("R²", f"{found['r2']:.4f}"),
+        ("root mean squared error", amount_words(found["rmse"])),
+        ("with 95 % confidence", f"between {low} and {high}"),
+        ("that of the mean", amount_words(found["baseline_rmse"])),
         ("mean absolute error", amount_words(mean_absolute_error(y, story.predictions))),
     ]
     caption = "Predicted against true values, and the residuals"
     where = "On the test rows:" if story.has_test else "On the training rows (no test rows were held out):"
-    return [paragraph(where), definitions(measured), *_figure(pictures.residuals(story), caption)]
+    words = [paragraph(sentence) for sentence in _importance_words(story)]
+    return [paragraph(where), definitions(measured), *words, *_figure(pictures.residuals(story), caption)]
 
 
 def _outliers(story: FitStory) -> list[str]:

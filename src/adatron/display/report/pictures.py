@@ -12,8 +12,10 @@ from adatron.display.report.story import FitStory
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["convergence", "margins", "outlier_scores", "path", "residuals", "roc"]
+__all__ = ["calibration", "convergence", "margins", "outlier_scores", "path", "residuals", "roc"]
 
+_CALIBRATION_ROWS = 20  # in a group, at least
+_LONGEST_LABEL = 30  # characters
 _MOST_PROBLEMS = 6  # curves in a panel
 _MOST_POINTS, _FEW_POINTS = 2_000, 300  # in a scatter plot
 
@@ -128,6 +130,34 @@ def roc(story: FitStory) -> Figure | None:
     ax.plot([0, 1], [0, 1], color=INK_STAND_IN, linestyle="--", linewidth=1.0, label="guessing")
     add_legend(ax, loc="lower right")
     return figure
+
+
+def calibration(story: FitStory) -> Figure | None:
+    """How often what was said with some probability was true; of several classes, the likeliest."""
+    if not hasattr(story.model, "predict_proba"):
+        return None
+    X, y = story.judged
+    probabilities, classes = np.asarray(story.model.predict_proba(X)), np.asarray(story.machine.classes_)
+    if len(classes) == 2:
+        said, is_true, what = probabilities[:, 1], np.asarray(y) == classes[1], f"of {classes[1]}"
+    else:
+        said, what = probabilities.max(axis=1), "of the likeliest class"
+        is_true = classes[probabilities.argmax(axis=1)] == np.asarray(y)
+    order = np.argsort(said, kind="stable")
+    bins = np.array_split(order, int(np.clip(len(order) / _CALIBRATION_ROWS, 1, 10)))
+    figure, (ax,) = new_figure(
+        1, [(f"predicted probability {_short(what)}", "share of rows where it was true")]
+    )
+    ax.plot([0, 1], [0, 1], color=INK_STAND_IN, linestyle="--", linewidth=1.0, label="perfect")
+    means, shares = [float(said[own].mean()) for own in bins], [float(is_true[own].mean()) for own in bins]
+    ax.plot(means, shares, "o-", markersize=5, linewidth=1.4, label=f"{len(bins)} groups of rows")
+    add_legend(ax, loc="upper left")
+    return figure
+
+
+def _short(text: str) -> str:
+    text = text.replace("$", "＄")  # which would begin a formula
+    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
 
 
 def residuals(story: FitStory) -> Figure:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adatron.bounds import compression_bound, support_vector_loo_bound
+from adatron.display.report.judge import wilson
 from adatron.display.report.story import FitStory
 from adatron.kernels import Gaussian
 
@@ -21,7 +22,6 @@ __all__ = [
     "rate_words",
 ]
 
-_SURE = 1.96  # standard errors on either side: 95 %
 _ALL_IN_DOUBLE = 5_000  # rows up to which the gap of single-precision kernel values is no estimate
 _HARD, _ROUNDING = 1e6, 1e-9  # C and gaps beyond which there is nothing more to tell
 
@@ -35,12 +35,9 @@ def rate_words(wrong: int, n: int) -> str:
     >>> rate_words(8, 104)
     '7.69 % (8 of 104 rows; between 3.9 % and 14.4 % with 95 % confidence)'
     """
-    share, z = wrong / n, _SURE
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    low, high = wilson(wrong, n)
     return (
-        f"{100 * share:.2f} % ({wrong:,} of {n:,} rows; between {100 * low:.1f} % and {100 * high:.1f} % "
+        f"{100 * wrong / n:.2f} % ({wrong:,} of {n:,} rows; between {100 * low:.1f} % and {100 * high:.1f} % "
         "with 95 % confidence)"
     )
 

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isfinite
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from adatron.kernels.base import Kernel, ProductForm, Traits, squared_norms
+from adatron.kernels.base import (
+    NumericKernel,
+    ProductForm,
+    Traits,
+    check_parameter,
+    inner_products,
+    squared_norms,
+)
 from adatron.numerics.compiled import compiled
 from adatron.numerics.exponential import exponentials
 
 
-class Numeric(Kernel):
-    """A kernel whose fields are finite numbers: a whole `degree`, any `coef0`, others above zero."""
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if name != "weights":
-                check_field(name, value)
-
-
 @dataclass(frozen=True)
-class _OfDistance(Numeric):
+class _OfDistance(NumericKernel):
     """A kernel of the distance of two rows, whose features may have weights."""
 
     gamma: float = 1.0
@@ -60,13 +56,6 @@ def _weighted(X: Any, weights: Any) -> Any:
     return sparse.csr_array(X.multiply(weights)) if sparse.issparse(X) else X * np.asarray(weights)
 
 
-def check_field(name: str, value: Any) -> None:
-    is_number = isinstance(value, Integral if name == "degree" else Real) and not isinstance(value, bool)
-    if not is_number or not isfinite(value) or (name != "coef0" and value <= 0):
-        allowed = {"degree": "an integer >= 1", "coef0": "a finite number"}.get(name, "a finite number > 0")
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
-
-
 @dataclass(frozen=True)
 class Gaussian(_OfDistance):
     """``k(x, z) = exp(−gamma |x − z|²)``; ``gamma = 1/(2σ²)``.
@@ -96,7 +85,7 @@ class Gaussian(_OfDistance):
         -------
         Gaussian
         """
-        check_field("sigma", sigma)
+        check_parameter("sigma", sigma)
         if 2.0 * sigma * sigma < np.finfo(float).tiny:
             raise ValueError(f"sigma={sigma!r} is too small: gamma = 1/(2σ²) overflows")
         return cls(gamma=1.0 / (2.0 * sigma * sigma))
@@ -167,9 +156,8 @@ class Laplacian(_OfDistance):
             distances = manhattan_distances(X, Z)
         else:
             distances = np.empty((X.shape[0], Z.shape[0]))
-            city_block_distances(
-                np.asarray(X, dtype=np.float64), np.ascontiguousarray(Z.T, dtype=np.float64), distances
-            )
+            left, columns = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (X, Z.T))
+            city_block_distances(left, columns, len(Z), distances)
         distances *= -self.gamma
         return exponentials(distances)
 
@@ -192,14 +180,14 @@ def squared_distances(X: Any, Z: Any) -> np.ndarray:
 
 
 @compiled
-def city_block_distances(X, columns, out):
-    """Write ``|x − z|₁`` of the rows of `X` and the columns of `columns`, which has a row for each feature.
+def city_block_distances(X, columns, n, out):
+    """Write ``|x − z|₁`` of the rows of `X` and the first n columns of `columns`, a row for each feature.
 
     The inner loop runs over many z at once, four features at a time: that is what vectorises.
     """
     d, step = X.shape[1], 512
-    for first in range(0, out.shape[1], step):
-        last = min(first + step, out.shape[1])
+    for first in range(0, n, step):
+        last = min(first + step, n)
         for i in range(out.shape[0]):
             row = out[i, first:last]
             row[:] = 0.0
@@ -216,10 +204,3 @@ def city_block_distances(X, columns, out):
                 for k in range(len(row)):
                     row[k] += abs(a - A[k])
                 j += 1
-
-
-def inner_products(X: Any, Z: Any) -> np.ndarray:
-    """All ``⟨x, z⟩`` as a dense array; this is where sparse input ends."""
-    with np.errstate(over="ignore", invalid="ignore"):  # infinite values are reported with their rows
-        products = X @ Z.T
-    return products.toarray() if sparse.issparse(products) else np.asarray(products)

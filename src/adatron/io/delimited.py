@@ -1,0 +1,198 @@
+"""CSV, TSV and their relatives through pyarrow.
+
+pyarrow reads every cell as text; columns whose cells are all numbers then become numbers. That costs little
+and keeps what a typed reader loses: labels as they are written, leading zeros, the cell to show in an error.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
+from typing import Any, NoReturn
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+
+from adatron.io.printing import quoted
+
+__all__ = ["Delimited"]
+
+_MISSING = ["", "?", "-", "--", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NULL", "Null", "null"]
+_MOST_LABELS = 20  # distinct decimal numbers whose spelling matters, as they may be labels
+_MOSTLY = 0.9  # from this share of numbers on, the other cells are slips
+_PLAIN = {".": r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$", ",": r"^[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?$"}
+_GROUPED = {".": r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$", ",": r"^[+-]?\d{1,3}(\.\d{3})+(,\d*)?$"}
+_NUMBER = "|".join([*_PLAIN.values(), *_GROUPED.values()])
+_DECIMAL = {mark: rf"^[+-]?[\d.,]*[{mark}](\d{{1,2}}|\d{{4,}})$" for mark in ".,"}  # three may be thousands
+_CODE = r"^[+-]?0[\dxX]"  # leading zeros make a name of a number
+
+
+class Delimited:
+    """A delimited text: what stands in it, and where.
+
+    >>> Delimited(b"age;height\\n31;1,75\\n45;1,80\\n", "people.csv").read().to_pydict()
+    {'age': [31, 45], 'height': [1.75, 1.8]}
+    """
+
+    def __init__(
+        self, content: bytes, name: str, *, delimiter: str | None = None, header: bool | None = None,
+        decimal: str | None = None, missing: Any = (), kinds: Any = None,
+    ) -> None:  # fmt: skip
+        self.name, self.kinds, self.missing = name, kinds or {}, [*_MISSING, *missing]
+        is_tidy = content[:1] not in (b"\r", b"\n") and content.endswith(b"\n") and content[-2:].strip()
+        self.content = content if is_tidy else content.strip(b"\r\n").rstrip(b" \r\n") + b"\n"
+        self.lines_above = content.count(b"\n", 0, len(content) - len(content.lstrip(b"\r\n")))
+        lines = self.content[: 2**17].decode(errors="ignore").splitlines()[:100]
+        self.delimiter, rows = _sniff("\n".join(lines), delimiter)
+        if self.delimiter == " ":  # any run of blanks and tabs
+            self.content = b"\n".join(b"\t".join(line.split()) for line in self.content.split(b"\n"))
+            self.delimiter = "\t"
+        self.width, self.has_header = len(rows[0]), _has_header(rows) if header is None else header
+        self.names = [f"column_{i + 1}" for i in range(self.width)]
+        if self.has_header:
+            self.names = [cell.strip() or name for cell, name in zip(rows[0], self.names, strict=True)]
+        cells = [[cell.strip() for cell in column] for column in zip_longest(*rows, fillvalue="")]
+        marks = {mark for mark in ".," for own in cells for cell in own if re.match(_DECIMAL[mark], cell)}
+        self.decimal = decimal or ("," if marks == {","} else ".")
+        self.is_sure = bool(decimal or marks) or self.delimiter == ","
+        known = [self.decimal == "." and name not in self.kinds and _are_decimals(cells[i][1:])
+                 for i, name in enumerate(self.names)]  # fmt: skip
+        self.types = {f"f{i}": pa.string() for i in range(self.width) if not known[i]}  # others are inferred
+        self.text: dict[str, pa.ChunkedArray] = {}  # the cells as they are written, by column
+
+    def read(self) -> pa.Table:
+        """int64, double or string columns, null where a value is missing."""
+        twice = [name for name, count in Counter(self.names).items() if count > 1]
+        if twice:
+            self._refuse(1, f"column name {quoted(twice[0])} twice; --no-header if these are none")
+        columns = self._parse()
+        self.text = {
+            name: own for name, own in zip(self.names, columns, strict=True) if own.type == pa.string()
+        }
+        with ThreadPoolExecutor() as pool:  # pyarrow computes without the interpreter's lock
+            return pa.table(list(pool.map(self._typed, self.names, columns)), self.names)
+
+    def _parse(self) -> list[pa.ChunkedArray]:
+        """The cells as text; columns that begin with many decimal numbers as such, if all their cells are."""
+        skip, has_quotes = self.has_header + "".join(self.names).count("\n"), b'"' in self.content
+        try:
+            columns = pa_csv.read_csv(
+                pa.BufferReader(self.content),
+                pa_csv.ReadOptions(autogenerate_column_names=True, skip_rows=skip),
+                pa_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=has_quotes),
+                pa_csv.ConvertOptions(
+                    column_types=self.types, null_values=self.missing, strings_can_be_null=True
+                ),
+            ).columns
+        except pa.ArrowInvalid as error:
+            n_rows = len(list(self._records()))
+            self._refuse(
+                1, "no rows below the names; --no-header if these are none" if n_rows == 1 else str(error)
+            )
+        texts = [column for column in columns if column.type == pa.string()]
+        # A quotation mark without its partner makes one long cell of what follows.
+        is_odd = has_quotes and (self.content.count(b'"') % 2 or any(_any(column, "\n") for column in texts))
+        if is_odd or len(columns) != self.width:
+            list(self._records())
+        return columns
+
+    def _records(self) -> Iterator[int]:
+        """The line each record begins in, by the slow reader of the standard library; refuses wrong ones."""
+        csv.field_size_limit(2**31 - 1)
+        stream = io.StringIO(self.content.decode(), newline="")
+        reader, line = csv.reader(stream, delimiter=self.delimiter, strict=True), 1
+        try:
+            for record in reader:
+                if record and len(record) != self.width:
+                    words = f"too {'few' if len(record) < self.width else 'many'} cells, found {len(record)}"
+                    self._refuse(line, f"row with {words}, expected {self.width} as in the first row")
+                if record:
+                    yield line
+                line = reader.line_num + 1
+        except csv.Error:
+            self._refuse(line, "a quotation mark without its partner, or in a wrong place")
+
+    def _typed(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Numbers if all cells are, text if many are not; if nearly all are, an error at the first other."""
+        kind, text = self.kinds.get(name), column
+        if column.type != pa.string():
+            is_slip = pc.invert(pc.fill_null(pc.is_finite(column), True))
+            return self._refuse_cell(name, column, is_slip) if pc.any(is_slip).as_py() else column
+        is_text = kind == "text" or column.null_count == len(column)
+        for dtype in (pa.int64(), pa.float64())[: 0 if is_text else 1 + (self.decimal == ".")]:
+            try:
+                numbers = pc.cast(column, dtype)
+            except pa.ArrowInvalid:
+                continue
+            is_code = dtype == pa.int64() and _any(column, _CODE)
+            if not is_code and pc.all(pc.is_finite(numbers)).as_py():
+                return numbers
+            is_text = is_code and kind != "number"
+            break
+        text = pc.utf8_trim_whitespace(column)
+        text = pc.if_else(pc.is_in(text, pa.array(self.missing)), None, text)
+        share = pc.mean(pc.cast(pc.match_substring_regex(text, _NUMBER), pa.float64())).as_py()
+        if is_text or share is None or (share < _MOSTLY and kind != "number"):
+            return text
+        grouped, mark = pc.match_substring_regex(text, _GROUPED[self.decimal]), self.decimal
+        is_number = pc.match_substring_regex(text, _PLAIN[mark])
+        if self.is_sure or _any(text, r"^[+-]?\d{1,3}([.,]\d{3}){2,}"):  # else 1,234 may be anything
+            is_number = pc.or_(is_number, grouped)
+        digits = pc.if_else(grouped, pc.replace_substring(text, "," if mark == "." else ".", ""), text)
+        digits = pc.if_else(is_number, pc.replace_substring(digits, ",", "."), None)
+        numbers = pc.cast(digits, pa.float64())
+        is_slip = pc.and_(pc.is_valid(text), pc.invert(pc.fill_null(pc.is_finite(numbers), False)))
+        if pc.any(is_slip).as_py():
+            self._refuse_cell(name, column, is_slip)
+        return numbers if _any(digits, r"[.eE]|\d{19}") else pc.cast(digits, pa.int64())
+
+    def _refuse_cell(self, name: str, column: pa.ChunkedArray, is_slip: pa.ChunkedArray) -> NoReturn:
+        place = pc.index(is_slip, True).as_py()
+        line = next(line for i, line in enumerate(self._records()) if i == place + self.has_header)
+        what = f"column {quoted(name)}: {quoted(str(column[place].as_py()))} is no number"
+        hint = "--categorical takes the column as text, --missing the cell as none, --decimal tells of commas"
+        self._refuse(line, f"{what}; {hint}")
+
+    def _refuse(self, line: int, what: str) -> NoReturn:
+        raise ValueError(f"{self.name}:{line + self.lines_above}: {what}")
+
+
+def _any(column: pa.ChunkedArray, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(column, pattern)).as_py())
+
+
+def _sniff(sample: str, delimiter: str | None) -> tuple[str, list[list[str]]]:
+    """The delimiter that gives most rows the same number of cells, many of them numbers; and the rows."""
+    best: tuple[Any, ...] = ((), "", [])
+    for candidate in [delimiter] if delimiter else ["\t", ";", "|", ",", " "]:
+        stream, is_blank = io.StringIO(sample, newline=""), candidate == " "
+        rows = [line.split() for line in stream] if is_blank else csv.reader(stream, delimiter=candidate)
+        rows = [row for row in rows if row]
+        width, count = Counter(map(len, rows)).most_common(1)[0]
+        cells = [cell.strip() for row in rows[1:] or rows for cell in row]
+        share = sum(cell in _MISSING or re.match(_NUMBER, cell) is not None for cell in cells) / len(cells)
+        merit = (width > 1 and 2 * count >= len(rows), round(share * count / len(rows), 3), not is_blank)
+        best = max(best, (merit, candidate, rows), key=lambda tried: tried[0])
+    return best[1], best[2]
+
+
+def _are_decimals(cells: list[str]) -> bool:
+    """Whether a column surely has decimal numbers, and so many that they are no labels."""
+    is_plain = all(cell in _MISSING or re.match(_PLAIN["."], cell) for cell in cells)
+    return is_plain and any("." in cell for cell in cells) and len(set(cells)) > _MOST_LABELS
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    """No cell of the first row is a number, and there are numbers below, or only other texts than these."""
+    first, *below = [[cell.strip() for cell in row] for row in rows]
+    if any(re.match(_NUMBER, cell) or (cell and cell in _MISSING) for cell in first):
+        return False
+    seen = {cell for row in below for cell in row}
+    is_new = all(first) and len(set(first)) == len(first) and not seen.intersection(first)
+    return is_new or not below or any(re.match(_NUMBER, cell) for cell in seen)
