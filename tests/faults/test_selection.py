@@ -147,9 +147,7 @@ def test_one_failing_candidate_is_reported_and_the_others_kept():
         calls.append(1)
         return np.nan if len(calls) < 4 else float((model.predict(X) == y).mean())
 
-    with pytest.warns(
-        AdatronWarning, match=r"some machines could not be judged: .*gamma=.*not a finite"
-    ):
+    with pytest.warns(AdatronWarning, match=r"some machines could not be judged: .*gamma=.*not a finite"):
         model = AutoSVC(scoring=sometimes_nan).fit(X, y)
     assert model.score(X, y) > 0.7
     assert sum(bool(record["reason"]) for record in model.path_.records) == 1
