@@ -132,6 +132,7 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "SVC precomputed": (lambda: A.SVC(kernel="precomputed").fit(GRAM, CODES), NEW_GRAM),
     "SVC composed": (lambda: A.SVC(kernel=COMPOSED).fit(X, WORDS), NEW),
     "SVC laplacian": (lambda: A.SVC(kernel="laplacian", gamma=0.3).fit(X, CODES), NEW),
+    "SVC weighted": (lambda: A.SVC(kernel=kernels.Laplacian(0.5, [1.0, 0.5, 0.0])).fit(X, CODES), NEW),
     "SVC hard margin": (lambda: A.SVC(C=np.inf, gamma=20.0).fit(X, CODES), NEW),
     "SVC solver": (lambda: A.SVC(solver=solvers.KernelAdatron(), max_iter=3).fit(X, CODES), NEW),
     "SVC weights": (lambda: A.SVC().fit(X, CODES, np.linspace(0.0, 9.0, 40)), NEW),
