@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from adatron.gram import LazyGram, RowGram
-from adatron.gram.evaluate import tile_evaluator
+from adatron.gram.tiles import tile_evaluator
 from adatron.kernels import Gaussian
 from adatron.numerics.threads import one_blas_thread, usable_threads
 from adatron.problems import classification

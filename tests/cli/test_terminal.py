@@ -78,7 +78,7 @@ def test_ctrl_c_during_the_search(run, monkeypatch, tmp_path, make):
             raise KeyboardInterrupt
         return False
 
-    monkeypatch.setattr("adatron.estimators.callback_bridge.FitTasks.round_ended", press_ctrl_c)
+    monkeypatch.setattr("adatron.estimators.base.FitTasks.round_ended", press_ctrl_c)
     result = run("fit", make(tmp_path / "table.csv"), "--checkpoint", "c")
     assert result.exit_code == 130
     assert "Traceback" not in result.stderr

@@ -11,8 +11,8 @@ from sklearn.svm import SVC as SklearnSVC
 
 from adatron import SVC
 from adatron.gram import LazyGram, RowGram, choose_gram, expand
-from adatron.gram.evaluate import tile_evaluator
-from adatron.gram.tiles import DenseTiles, as_csr
+from adatron.gram.tile_kinds import as_csr
+from adatron.gram.tiles import DenseTiles, tile_evaluator
 from adatron.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from adatron.numerics.threads import in_parallel, usable_threads
 from adatron.problems import classification

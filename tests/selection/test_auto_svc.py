@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from adatron.auto.candidates import trained_until
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_svmlight_file, load_wine, make_classification, make_moons
@@ -21,7 +22,6 @@ from tests.silent_callback import SilentCallback
 from adatron import SVC, AutoSVC, AutoSVR
 from adatron.auto import auto_svc
 from adatron.auto import scoring as auto_scoring
-from adatron.auto.candidates import trained_until
 from adatron.datasets import load_ionosphere, load_sonar
 from adatron.estimators.classifier import Layout
 from adatron.gram import REGIME, GaussianFamily

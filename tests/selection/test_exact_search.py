@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from adatron.auto.candidates import ExactSearch
+from adatron.auto.search_data import divided_by
 from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs, make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning
@@ -11,9 +13,7 @@ from tests.silent_callback import SilentCallback
 
 from adatron import SVC, AutoSVC
 from adatron.auto import search as auto_search
-from adatron.auto.candidates import ExactSearch
 from adatron.auto.search import AutoSearch
-from adatron.auto.search_data import divided_by
 from adatron.display import KernelPathDisplay
 from adatron.gram import REGIME
 

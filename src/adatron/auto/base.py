@@ -20,8 +20,8 @@ from adatron.auto.rows import SearchRows, fold_list
 from adatron.auto.scaling import Scaler, scaler_for
 from adatron.auto.scoring import Criterion
 from adatron.auto.search import Candidate, Search
-from adatron.estimators.base import KernelMachine, forget_fit, unfitted_on_error
-from adatron.estimators.callback_bridge import FitTasks, with_callbacks
+from adatron.estimators.base import FitTasks, KernelMachine, forget_fit, unfitted_on_error
+from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.folds import Folds
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.parameters import as_random_state, check_integer, check_number, count_threads
@@ -154,15 +154,16 @@ class AutoEstimator(KernelMachine):
     def _search(self, task: Task, began: float) -> tuple[Search, Callable[[], Model]]:
         """The search on some rows, and what trains all of them when it has ended."""
         data, regime = task.data, self._regime
+        size = regime.many_search_rows if data.m > regime.search_more_from else regime.search_rows
         families = TEXT_FAMILIES if task.scale.is_text else FAMILIES
         limit = {"began": began, "time_limit": self.time_limit}
         if data.m <= regime.exact_rows:
             rows = task.rows(task.scale(data.X))
-            places = self._sample(data, task.state, regime.search_rows)
+            places = self._sample(data, task.state, size)
             sample = rows.some(places, task.folds)
             search = Search(sample, task.criterion_for(sample), families, **limit)
             return search, lambda: trained_exactly(search, rows, task.criterion_for)
-        places = self._sample(data, task.state, regime.search_rows)
+        places = self._sample(data, task.state, size)
         without_X = task.rows(np.empty((data.m, 0)))
         sample = replace(without_X.some(places, task.folds), X=task.scale(data.X[places]))
         held = task.folds.held

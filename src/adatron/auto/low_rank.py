@@ -2,14 +2,15 @@
 
 ``f(x) = Σ_l a_l k(x, l)`` over r landmarks, rows drawn at random, minimises ``Σ u (f − y)² + λ aᵀK a`` over
 all rows. Rows are read block by block; all that stays of a block is its part of the r × r matrix of second
-moments, one sum for each fold, so that held-out decisions cost no second pass. The moments are whitened by
-the landmarks' own kernel matrix, and one eigendecomposition then serves every λ.
+moments, one sum for each fold, so that held-out decisions cost no second pass. Rows are whitened by the
+landmarks' own kernel matrix first: moments of float32 kernel values themselves would lose the small
+directions. One eigendecomposition then serves every λ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -21,13 +22,14 @@ from adatron.auto.geometry import feature_weights
 from adatron.auto.least_squares import CONSTANT, distances, kernel_values
 from adatron.auto.rows import Fold, SearchRows
 from adatron.auto.search import PENALTIES, Candidate, Search
-from adatron.gram.evaluate import tile_evaluator
+from adatron.gram.tiles import tile_evaluator
 from adatron.kernels import Linear
 from adatron.numerics.threads import one_blas_thread, usable_threads
 
 _BLOCK = 8_192  # rows at a time
-_WORK = 6e11  # multiply-adds for the moments of one machine
-_RANKS = 256, 2_000  # least and most landmarks
+_WORK = 2.5e11  # multiply-adds for the moments of one machine
+_RANKS = 256, 1_500  # least and most landmarks
+_ROUNDING = 1e-7  # of float32 kernel values
 _FOLDS = 3  # that are held out in turn; the others are always trained on
 _JUDGES = 6_000  # held-out rows that judge
 _FEW = 200_000  # rows up to which a second machine is worth its time
@@ -90,39 +92,38 @@ def _trained(
     """The machine of all rows with the penalty that judges prefer, and its decisions for these."""
     weights = feature_weights(search.relevance, one.power) if one.power else None
     kernel = Linear() if one.family is Linear else one.family(one.gamma, weights)
-    factor = one.gamma if one.family is Linear else 1.0
+    factor = np.float32(one.gamma if one.family is Linear else 1.0)
     tiles = tile_evaluator(kernel, landmarks, np.float32)
+    weighted = landmarks if weights is None else landmarks * weights
+    K = kernel_values(one.family, one.gamma, distances(one.family, weighted, weighted))
+    K.flat[:: len(K) + 1] += _ROUNDING * len(K)
+    R = cholesky(K, lower=False)
+    whitening = solve_triangular(R, np.eye(len(K))).astype(np.float32)
 
     def features(X: Any) -> np.ndarray:
+        """Rows whose inner products are the approximate kernel values."""
         Z = np.empty((X.shape[0], landmarks.shape[0]), dtype=np.float32)
         with one_blas_thread():
             tiles.fill(None, None, Z, usable_threads(), X)
-        return Z * np.float32(factor) + np.float32(CONSTANT)
+        Z *= factor
+        Z += np.float32(CONSTANT)
+        return Z @ whitening
 
     sums = _moments(many, features)
-    weighted = landmarks if weights is None else landmarks * weights
-    K = kernel_values(one.family, one.gamma, distances(one.family, weighted, weighted))
-    K.flat[:: len(K) + 1] += 1e-7 * len(K)  # the rounding error of float32 kernel values
-    R, Z = cholesky(K, lower=False), features(judges.X)
-    whitened = [
-        (solve_triangular(R, solve_triangular(R, A, trans=1).T, trans=1), solve_triangular(R, B, trans=1))
-        for A, B in sums
-    ]
-    total = [sum(part) for part in zip(*whitened, strict=True)]
-    of_folds = [_Spectrum(total[0] - A, total[1] - B) for A, B in whitened[:_FOLDS]]
-    values = Z.astype(np.float64)
+    total = tuple(sum(part) for part in zip(*sums, strict=True))
+    of_folds = [_Spectrum(total[0] - A, total[1] - B) for A, B in sums[:_FOLDS]]
+    Z = features(judges.X).astype(np.float64)
 
     def decided(penalty: float) -> np.ndarray:
         parts = zip(judges.folds, of_folds, strict=True)
-        own = [values[fold.held] @ solve_triangular(R, found.solution(penalty)) for fold, found in parts]
-        return np.vstack(own) + judges.mean
+        return np.vstack([Z[fold.held] @ own.solution(penalty) for fold, own in parts]) + judges.mean
 
-    places = range(max(0, one.place - 3), min(len(PENALTIES), one.place + 3))
+    places = range(max(0, one.place - 2), min(len(PENALTIES), one.place + 3))
     place = min(places, key=lambda k: criterion(decided(float(PENALTIES[k]))))
     penalty = float(PENALTIES[place])
     a = solve_triangular(R, _Spectrum(*total).solution(penalty))
     machine = expansion(one, landmarks, a, judges.mean, weights, np.float32)
-    return machine, Candidate(**{**vars(one), "place": place, "n_rows": many.n}), decided(penalty)
+    return machine, replace(one, place=place, n_rows=many.n), decided(penalty)
 
 
 def _moments(many: ManyRows, features: Any) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -130,16 +131,15 @@ def _moments(many: ManyRows, features: Any) -> list[tuple[np.ndarray, np.ndarray
     sums: list[Any] = [None] * (_FOLDS + 1)
     group_of = np.minimum(many.fold_of, _FOLDS)
     for part, X in many.blocks():
-        Z, u = features(X), many.rows.weights[part]
-        roots, Y = np.sqrt(u).astype(np.float32)[:, None], (u[:, None] * many.rows.Y[part]).astype(np.float32)
+        roots = np.sqrt(many.rows.weights[part])[:, None]
+        Z, Y = features(X) * roots.astype(np.float32), (roots * many.rows.Y[part]).astype(np.float32)
         for group in range(_FOLDS + 1):
             own = np.flatnonzero(group_of[part] == group)
             if len(own):
-                scaled = roots[own] * Z[own]
-                new = (scaled.T @ scaled).astype(np.float64), (Z[own].T @ Y[own]).astype(np.float64)
-                sums[group] = new if sums[group] is None else tuple(map(np.add, sums[group], new))
+                new = [(Z[own].T @ values[own]).astype(np.float64) for values in (Z, Y)]
+                sums[group] = new if sums[group] is None else list(map(np.add, sums[group], new))
     shapes = next(found for found in sums if found is not None)
-    return [tuple(map(np.zeros_like, shapes)) if found is None else found for found in sums]
+    return [tuple(map(np.zeros_like, shapes)) if found is None else tuple(found) for found in sums]
 
 
 class _Spectrum:

@@ -1,7 +1,7 @@
 """What every kernel estimator shares: how a fit is planned, runs, ends, is interrupted and stored."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from time import monotonic
@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from adatron.estimators.callback_bridge import CallbackSupportMixin, FitTasks, with_callbacks
+from adatron.estimators.callback_bridge import HAS_CALLBACKS, CallbackSupportMixin, with_callbacks
 from adatron.estimators.parameters import closest_name, is_precomputed
 from adatron.estimators.training_set import TrainingSet
 from adatron.gram import REGIME
@@ -22,6 +22,52 @@ from adatron.training import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Sta
 
 _FITTED_IN_PRIVATE = ("_advice", "_alphas", "_bound", "_expansion", "_layout", "_probabilities", "_stages")
 _SHOWN = {n * 10**k for n in (1, 2, 5) for k in range(7)}  # epochs that `verbose` prints
+
+
+class FitTasks:
+    """Tells the callbacks of an estimator about a fit.
+
+    A fit is one task; each round (an epoch of every live problem) is a task below it. A callback that returns
+    True at the end of a round stops the fit. Our own callbacks may have two more methods: `on_fit_prepared`
+    gets the fit (``saved()``, ``restore(saved)``) before its first round, `on_fit_interrupted` after Ctrl-C.
+    """
+
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, max_rounds: int | None) -> None:
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        self._estimator, self._data = estimator, {"X": X, "y": y, "metadata": metadata}
+        self.callbacks = getattr(estimator, "_skl_callbacks", None) or []
+        self._task: Any = None
+        if HAS_CALLBACKS:
+            self._task = estimator._init_callback_context(max_subtasks=max_rounds)
+            self._task.call_on_fit_task_begin(estimator=estimator, **self._data)
+
+    def prepared(self, fit: Any) -> None:
+        for callback in self.callbacks:
+            if hasattr(callback, "on_fit_prepared"):
+                callback.on_fit_prepared(self._estimator, fit, **self._data)
+
+    def interrupted(self) -> None:
+        for callback in self.callbacks:
+            if hasattr(callback, "on_fit_interrupted"):
+                callback.on_fit_interrupted(self._estimator)
+
+    def round_ended(self, attributes: Callable[[], dict[str, Any]]) -> bool:
+        """Tell the callbacks; return whether one of them wants the fit to stop."""
+        if not self.callbacks:
+            return False
+        task = self._task.subcontext(task_name="epoch")
+        task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        return self._ended(task, attributes)
+
+    def ended(self, attributes: Callable[[], dict[str, Any]]) -> None:
+        """Tell the callbacks that the whole fit is done."""
+        if self._task is not None:
+            self._ended(self._task, attributes)
+
+    def _ended(self, task: Any, attributes: Callable[[], dict[str, Any]]) -> bool:
+        return task.call_on_fit_task_end(
+            estimator=self._estimator, reconstruction_attributes=attributes, **self._data
+        )
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sklearn
 
-__all__ = ["HAS_CALLBACKS", "CallbackSupportMixin", "FitTasks", "with_callbacks"]
+__all__ = ["HAS_CALLBACKS", "CallbackSupportMixin", "with_callbacks"]
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -40,49 +40,3 @@ if not (HAS_CALLBACKS or TYPE_CHECKING):
     def with_callbacks(method: Callable) -> Callable:
         """Return `method` itself: there is nothing to tear down."""
         return method
-
-
-class FitTasks:
-    """Tells the callbacks of an estimator about a fit.
-
-    A fit is one task; each round (an epoch of every live problem) is a task below it. A callback that returns
-    True at the end of a round stops the fit. Our own callbacks may have two more methods: `on_fit_prepared`
-    gets the fit (``saved()``, ``restore(saved)``) before its first round, `on_fit_interrupted` after Ctrl-C.
-    """
-
-    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, max_rounds: int | None) -> None:
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        self._estimator, self._data = estimator, {"X": X, "y": y, "metadata": metadata}
-        self.callbacks = getattr(estimator, "_skl_callbacks", None) or []
-        self._task: Any = None
-        if HAS_CALLBACKS:
-            self._task = estimator._init_callback_context(max_subtasks=max_rounds)
-            self._task.call_on_fit_task_begin(estimator=estimator, **self._data)
-
-    def prepared(self, fit: Any) -> None:
-        for callback in self.callbacks:
-            if hasattr(callback, "on_fit_prepared"):
-                callback.on_fit_prepared(self._estimator, fit, **self._data)
-
-    def interrupted(self) -> None:
-        for callback in self.callbacks:
-            if hasattr(callback, "on_fit_interrupted"):
-                callback.on_fit_interrupted(self._estimator)
-
-    def round_ended(self, attributes: Callable[[], dict[str, Any]]) -> bool:
-        """Tell the callbacks; return whether one of them wants the fit to stop."""
-        if not self.callbacks:
-            return False
-        task = self._task.subcontext(task_name="epoch")
-        task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
-        return self._ended(task, attributes)
-
-    def ended(self, attributes: Callable[[], dict[str, Any]]) -> None:
-        """Tell the callbacks that the whole fit is done."""
-        if self._task is not None:
-            self._ended(self._task, attributes)
-
-    def _ended(self, task: Any, attributes: Callable[[], dict[str, Any]]) -> bool:
-        return task.call_on_fit_task_end(
-            estimator=self._estimator, reconstruction_attributes=attributes, **self._data
-        )

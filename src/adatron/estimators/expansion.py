@@ -218,6 +218,7 @@ def libsvm_form(machine: Any) -> LibsvmForm:
     layout, expansion = getattr(machine, "_layout", None), machine._expansion
     kernel, has_landmarks = expansion.kernel, hasattr(machine, "kernel_error_")
     name = next((name for name in _LIBSVM_KERNELS if isinstance(kernel, KERNELS[name])), "")
+    name = "" if kernel.split()[0] is not kernel else name  # features with weights
     what = way_out = ""
     if layout is not None and not layout.is_binary and not layout.is_pairwise:
         what = f"has one problem for each of its {layout.n_classes} classes, LIBSVM one for each pair"
@@ -233,7 +234,10 @@ def libsvm_form(machine: Any) -> LibsvmForm:
             f"this {type(machine).__name__} {what}, so it is no machine of LIBSVM or scikit-learn; {way_out}"
             ", or save it as it is with adatron.io.save_model"
         )
-    named = {"kernel": name, **{key: _TYPES[key](value) for key, value in vars(kernel).items()}}
+    named = {
+        "kernel": name,
+        **{key: kind(getattr(kernel, key)) for key, kind in _TYPES.items() if key in vars(kernel)},
+    }
     parts, n_support = (machine.support_, machine.support_vectors_, dense_coef(machine)), machine.n_support_
     if has_landmarks:  # as support vectors, all of the first class
         n, n_support = expansion.vectors.shape[0], np.zeros_like(n_support)

@@ -31,6 +31,9 @@ _SEAL = re.compile(rb"adatron (\d[\w.+]{0,40}) (\w{1,20}) sha256:([0-9a-f]{64})\
 _NAME = re.compile(r"\w{1,80}\.(json|npy|npz)", re.ASCII)
 _MOST_MEMBERS = 50_000
 _MOST_JSON, _MOST_CONTAINERS, _MOST_COMMAS = 2**26, 300_000, 5_000_000  # bytes, and what takes memory in them
+_DEEPEST = 200  # levels of JSON; Python's own limit depends on its version
+_ALL_BUT_BRACKETS = re.compile(rb'(?:"(?:[^"\\]|\\.)*+"|[^][{}"])++')
+_OPENING = np.frombuffer(b"[{", dtype=np.uint8)
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -140,4 +143,7 @@ def read_json(data: bytes, name: str, hook: Callable[[dict[str, Any]], Any] = la
     parts = text.count(b"{") + text.count(b"[")  # before they are read: what takes memory
     if len(text) > _MOST_JSON or parts > _MOST_CONTAINERS or text.count(b",") > _MOST_COMMAS:
         raise ValueError(f"{len(text):,} bytes of JSON with {parts:,} parts are too many for a file")
+    brackets = np.frombuffer(_ALL_BUT_BRACKETS.sub(b"", text), dtype=np.uint8)
+    if np.cumsum(np.where(np.isin(brackets, _OPENING), 1, -1)).max(initial=0) > _DEEPEST:
+        raise ValueError(f"JSON in more than {_DEEPEST} levels")
     return json.loads(text, object_pairs_hook=checked)

@@ -24,4 +24,4 @@ from adatron.gram.row_source import (
     row_keys, weighted_sum,
 )  # fmt: skip
 from adatron.gram.rows import RowGram
-from adatron.gram.evaluate import expand, whole_matrix
+from adatron.gram.tiles import expand, whole_matrix

@@ -9,11 +9,11 @@ from scipy import sparse
 
 from adatron.gram.base import Gram, check_finite
 from adatron.gram.dense import DenseGram, LazyGram
-from adatron.gram.evaluate import whole_matrix
 from adatron.gram.low_rank import LowRankGram, is_on_disk, low_rank_gram
 from adatron.gram.regime import REGIME, Regime
 from adatron.gram.row_source import fits_single, is_distributed
 from adatron.gram.rows import RowGram, row_gram
+from adatron.gram.tiles import whole_matrix
 from adatron.kernels import Kernel, Linear, Precomputed, squared_norms
 from adatron.numerics.memory import available_memory
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from adatron.gram.base import Gram, Rows, check_finite
 from adatron.gram.cluster import RowBlocks, same
-from adatron.gram.evaluate import tile_evaluator
 from adatron.gram.low_rank import FLOOR, Basis, LowRankGram, factor_rows, low_rank_gram
 from adatron.gram.regime import REGIME, Regime
+from adatron.gram.tiles import tile_evaluator
 from adatron.kernels import Kernel, Linear
 from adatron.numerics.reproducible import times
 

@@ -9,9 +9,8 @@ from scipy import sparse
 from scipy.linalg.blas import dsymv
 
 from adatron.gram.base import FUNCTIONS, Gram, PartialMatrix, Rows, add_kept_rows, check_finite, row_of
-from adatron.gram.evaluate import tile_evaluator, usable_form, whole_matrix
-from adatron.gram.row_source import slices
-from adatron.gram.tiles import as_dense
+from adatron.gram.row_source import as_dense, slices
+from adatron.gram.tiles import tile_evaluator, usable_form, whole_matrix
 from adatron.kernels import Kernel, Linear, squared_norms
 from adatron.numerics.compiled import IS_COMPILED, compiled, compiled_part
 from adatron.numerics.exponential import exponentials

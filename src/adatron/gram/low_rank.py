@@ -28,9 +28,9 @@ from scipy.linalg import solve_triangular
 
 from adatron.exceptions import AdatronWarning
 from adatron.gram.base import Gram, Rows, check_finite
-from adatron.gram.evaluate import tile_evaluator
 from adatron.gram.regime import REGIME, Regime
 from adatron.gram.row_source import BLOCK, fits_single, is_distributed, slices
+from adatron.gram.tiles import tile_evaluator
 from adatron.kernels import Kernel
 from adatron.numerics.memory import available_memory
 from adatron.numerics.reproducible import rows_at_once, times, transposed_times

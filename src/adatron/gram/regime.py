@@ -38,7 +38,9 @@ class Regime:
     # --- ensembles (benchmarks/ensemble_speed.py) ---
     stage_blas_thread_up_to: int = 1_000  # rows: their time is that of products, little happens in between
     # --- AutoSVC, AutoSVR (benchmarks/tables.py, scale.py) ---
-    search_rows: int = 500  # that kernels, widths and penalties are compared on
+    search_rows: int = 500  # that kernels, widths and penalties are compared on,
+    many_search_rows: int = 1_000  # and from `search_more_from` rows on, whose training takes longer anyway
+    search_more_from: int = 4_000
     exact_rows: int = 12_000  # up to which machines are trained on the whole kernel matrix
     # --- clustering (benchmarks/clustering.py) ---
     cluster_path_rows: int = 1_500  # used to choose σ and ν, which takes a hundred fits

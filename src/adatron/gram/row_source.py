@@ -134,3 +134,8 @@ def row_bytes(X: Any, i: int) -> bytes:
     if X.dtype.kind == "O":
         return repr(X[i]).encode()
     return (X[i] + 0.0).tobytes()  # −0.0 becomes 0.0
+
+
+def as_dense(X: Any) -> np.ndarray:
+    """Rows with their zeros."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)

@@ -10,9 +10,8 @@ import numpy as np
 
 from adatron.gram.base import Gram, GramView, Rows, add_kept_rows, check_finite
 from adatron.gram.dense import LazyGram
-from adatron.gram.evaluate import expand, tile_evaluator
 from adatron.gram.regime import REGIME, Regime
-from adatron.gram.tiles import DenseTiles, TileEvaluator
+from adatron.gram.tiles import DenseTiles, TileEvaluator, expand, tile_evaluator
 from adatron.kernels import Kernel
 from adatron.numerics.compiled import compiled
 from adatron.numerics.memory import Buffer, reused_buffer

@@ -8,15 +8,19 @@ multiplied without their zeros where that is cheaper, however they are stored.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from adatron.kernels import Kernel, ProductForm, city_block_distances, squared_norms
+from adatron.gram.base import check_finite
+from adatron.gram.row_source import as_dense
+from adatron.gram.tile_kinds import CityBlockTiles, Groups, SparseTiles, TileEvaluator
+from adatron.kernels import Kernel, ProductForm, squared_norms
 from adatron.numerics.compiled import compiled
 from adatron.numerics.exponential import exponentials
-from adatron.numerics.threads import in_parallel, usable_threads
+from adatron.numerics.threads import in_parallel, one_blas_thread, usable_threads
 
 _WIDTH = 512  # columns of a tile, more if it has few rows
 _VALUES = 2**18  # of a tile with few rows: threads that often ask for the interpreter wait for one another
@@ -24,58 +28,20 @@ _FEW_VALUES = 2**16  # of a tile at least
 _TILES = 4  # at least, where there are values enough: some for every thread
 _FACTOR_VALUES, _MANY_VALUES = 2**18, 2**22  # of a part of a factor; of one that is worth a thread
 _SQUARE = 128  # rows of a tile below the diagonal
-_ROWS = 64  # rows of a tile of sparse rows
-
-
-Groups: TypeAlias = "list[tuple[int, int, int]]"  # the number of a group of rows, its first row, its end
-
-
-class TileEvaluator:
-    """Kernel values between given rows and the rows of `X`, for any kernel; the base of the faster two."""
-
-    def __init__(self, kernel: Kernel, X: Any, dtype: Any) -> None:
-        self.kernel, self.X, self.dtype, self.m = kernel, X, np.dtype(dtype), X.shape[0]
-
-    def fill(self, rows: Any, cols: Any, out: np.ndarray, n_threads: int, Z: Any = None) -> None:
-        """Write ``K[rows][:, cols]``, all columns for None, into `out`; with other rows Z ``k(Z, X)``."""
-        left, right = self.X[rows] if Z is None else Z, self.X if cols is None else self.X[cols]
-
-        def work(start: int) -> None:
-            out[start : start + _ROWS] = self.kernel(left[start : start + _ROWS], right)
-
-        in_parallel(work, range(0, len(out), _ROWS), n_threads)
-
-    def fill_whole(
-        self, out: np.ndarray, n_threads: int, rows: np.ndarray | None = None, *, half: bool = False
-    ) -> bool:
-        """Write the kernel matrix of all rows, or of some, into `out`; whether it is known to be finite.
-
-        With `half` what is above the diagonal is not needed.
-        """
-        self.fill(np.arange(self.m) if rows is None else rows, rows, out, n_threads)
-        return False
-
-    def values(self, Z: Any) -> np.ndarray:
-        """``k(Z, X)`` for other rows Z, on this thread."""
-        out = np.empty((Z.shape[0], self.m), dtype=self.dtype)
-        self.fill(None, None, out, 1, Z)
-        return out
-
-    def summation(self, Z: Any, weights: np.ndarray, groups: Groups, sums: np.ndarray) -> Callable:
-        """A function of some rows of Z that writes ``k(Z, X[group]) @ weights[group]`` of every group."""
-
-        def work(part: slice) -> None:
-            for g, start, stop in groups:
-                sums[part, g] = self.kernel(Z[part], self.X[start:stop]) @ weights[start:stop]
-
-        return work
+_ONE_TILE = 1_000  # rows up to which a matrix is evaluated at once
+_SPARSE_STEP = 30.0  # cost of one scattered multiply-add, in multiply-adds of a matrix product
+_WORTH_A_LOOK = 2**20  # values of dense rows whose zeros may be worth leaving out
+_SAMPLE = 512  # rows in which they are looked for
+_DIGITS_TO_LOSE = 0.4  # part of the digits of an exponent that cancellation may take
+_DENSE_AT_MOST = 2**30  # bytes that sparse rows may take when filled up
+_MOST_ROWS, _FEWEST_ROWS, _PARTS = 512, 64, 16  # of an expansion at a time; parts at least
 
 
 class DenseTiles(TileEvaluator):
     """A kernel in product form on dense rows: ``[scale X, l] [X, r]ᵀ``, then the function."""
 
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, form: ProductForm) -> None:
-        super().__init__(kernel, X, dtype)
+        self.kernel, self.X, self.dtype, self.m = kernel, X, np.dtype(dtype), X.shape[0]
         self.form, self.d = form, X.shape[1]
         # what most kernels end with, without a call in between
         self.finish = exponentials if form.function == "exp" else form.finish
@@ -161,114 +127,89 @@ class DenseTiles(TileEvaluator):
         return work
 
 
-class SparseTiles(TileEvaluator):
-    """A kernel in product form on sparse rows."""
-
-    def __init__(self, kernel: Kernel, X: Any, dtype: Any, form: ProductForm) -> None:
-        super().__init__(kernel, as_csr(X), dtype)
-        self.form = form
-        self.extra = form.right(squared_norms(X)).astype(self.dtype)
-        self.columns = sparse.csc_array(self.X)
-
-    def fill(self, rows: Any, cols: Any, out: np.ndarray, n_threads: int, Z: Any = None) -> None:
-        left = (self.X[rows], self.extra[rows]) if Z is None else self._prepared(Z)
-        columns, extra = self.columns, self.extra
-        if cols is not None:
-            columns, extra = sparse.csc_array(self.X[cols]), self.extra[cols]
-        self._multiply(left, columns, extra, out, n_threads)
-
-    def summation(self, Z: Any, weights: np.ndarray, groups: Groups, sums: np.ndarray) -> Callable:
-        is_all = len(groups) == 1 and groups[0][1:] == (0, self.m)
-        columns = [self.columns if is_all else sparse.csc_array(self.X[a:b]) for _, a, b in groups]
-
-        def work(part: slice) -> None:
-            left = self._prepared(Z[part])
-            for (g, start, stop), own in zip(groups, columns, strict=True):
-                values = np.empty((left[0].shape[0], stop - start), dtype=self.dtype)
-                self._multiply(left, own, self.extra[start:stop], values, 1)
-                sums[part, g] = values @ weights[start:stop]
-
-        return work
-
-    def _prepared(self, Z: Any) -> tuple[Any, np.ndarray]:
-        return as_csr(Z), self.form.right(squared_norms(Z)).astype(self.dtype)
-
-    def _multiply(self, left: Any, columns: Any, extra: np.ndarray, out: np.ndarray, n_threads: int) -> None:
-        rows, row_extra = left[0], self.form.left(left[1])
-
-        def work(start: int) -> None:
-            tile = out[start : start + _ROWS]
-            np.matmul(row_extra[start : start + _ROWS], extra.T, out=tile)
-            _add_products(
-                start, rows.indptr, rows.indices, rows.data,
-                columns.indptr, columns.indices, columns.data, self.form.scale, tile,
-            )  # fmt: skip
-            with np.errstate(over="ignore", invalid="ignore"):
-                self.form.finish(tile)
-
-        in_parallel(work, range(0, len(out), _ROWS), n_threads)
-
-
-class CityBlockTiles(TileEvaluator):
-    """The city-block kernel on dense rows: distances to many rows at once, then the exponential."""
+class WeightedTiles(TileEvaluator):
+    """A kernel with weights of features: rows are multiplied by them, then its tiles are those without."""
 
     def __init__(self, kernel: Kernel, X: Any, dtype: Any) -> None:
         super().__init__(kernel, X, dtype)
-        self.columns = np.ascontiguousarray(X.T, dtype=dtype)
-        self.rate = self.dtype.type(-kernel.gamma)  # type: ignore[attr-defined]
+        self.plain = tile_evaluator(*kernel.split(X), dtype)
 
     def fill(self, rows: Any, cols: Any, out: np.ndarray, n_threads: int, Z: Any = None) -> None:
-        left = np.ascontiguousarray(self.X[rows] if Z is None else as_dense(Z), dtype=self.dtype)
-        columns = self.columns if cols is None else np.ascontiguousarray(self.columns[:, cols])
-        self._write(left, columns, out, n_threads)
+        self.plain.fill(rows, cols, out, n_threads, None if Z is None else self.kernel.split(Z)[1])
+
+    def fill_whole(
+        self, out: np.ndarray, n_threads: int, rows: np.ndarray | None = None, *, half: bool = False
+    ) -> bool:
+        return self.plain.fill_whole(out, n_threads, rows, half=half)
 
     def summation(self, Z: Any, weights: np.ndarray, groups: Groups, sums: np.ndarray) -> Callable:
-        def work(part: slice) -> None:
-            left = np.ascontiguousarray(as_dense(Z[part]), dtype=self.dtype)
-            for g, start, stop in groups:
-                for first in range(start, stop, _WIDTH):
-                    columns = slice(first, min(first + _WIDTH, stop))
-                    values = np.empty((len(left), columns.stop - first), dtype=self.dtype)
-                    self._write(left, np.ascontiguousarray(self.columns[:, columns]), values, 1)
-                    sums[part, g] += values @ weights[columns]
-
-        return work
-
-    def _write(self, left: np.ndarray, columns: np.ndarray, out: np.ndarray, n_threads: int) -> None:
-        def work(start: int) -> None:
-            tile = out[start : start + _ROWS]
-            with np.errstate(over="ignore", invalid="ignore"):
-                city_block_distances(left[start : start + _ROWS], columns, tile)
-                tile *= self.rate
-                exponentials(tile)
-
-        in_parallel(work, range(0, len(out), _ROWS), n_threads)
+        return self.plain.summation(self.kernel.split(Z)[1], weights, groups, sums)
 
 
-def as_dense(X: Any) -> np.ndarray:
-    """Rows with their zeros."""
-    return X.toarray() if sparse.issparse(X) else np.asarray(X)
-
-
-def as_csr(X: Any) -> Any:
-    """Rows without their zeros."""
+def tile_evaluator(kernel: Kernel, X: Any, dtype: Any) -> TileEvaluator:
+    """The cheapest way to evaluate a kernel against the rows of `X`."""
+    if kernel.split()[0] is not kernel:
+        return WeightedTiles(kernel, X, dtype)
+    if kernel.uses_city_block and not sparse.issparse(X):
+        return CityBlockTiles(kernel, X, dtype)
+    form = usable_form(kernel, X, dtype)
+    if form is None:
+        return TileEvaluator(kernel, X, dtype)
+    m, d = X.shape
     if sparse.issparse(X):
-        return sparse.csr_array(X)
-    ends = np.concatenate([[0], np.cumsum(np.count_nonzero(X, axis=1))])
-    indices, data = np.zeros(ends[-1], dtype=np.int32), np.zeros(ends[-1], dtype=X.dtype)
-    _store(X, ends, indices, data)
-    return sparse.csr_array((data, indices, ends), shape=X.shape)
+        shares = np.bincount(X.indices, minlength=d) / m
+    elif m * d < _WORTH_A_LOOK:
+        return DenseTiles(kernel, X, dtype, form)
+    else:
+        shares = np.mean(X[:: -(-m // _SAMPLE)] != 0.0, axis=0)
+    is_cheaper_dense = _SPARSE_STEP * float(shares @ shares) > d
+    has_room = np.dtype(dtype).itemsize * m * d <= _DENSE_AT_MOST
+    return (DenseTiles if is_cheaper_dense and has_room else SparseTiles)(kernel, X, dtype, form)
 
 
-@compiled
-def _store(X, ends, indices, data):
-    """Entries that are not zero, in the room there is: another thread may change X."""
-    for i in range(X.shape[0]):
-        k = ends[i]
-        for j in range(X.shape[1]):
-            if X[i, j] != 0.0 and k < ends[i + 1]:
-                indices[k], data[k] = j, X[i, j]
-                k += 1
+def usable_form(kernel: Kernel, X: Any, dtype: Any) -> ProductForm | None:
+    """The product form, unless it would cancel too many digits of the exponents of a narrow Gaussian."""
+    form = kernel.product_form
+    if form is None or not form.moves_with_data:
+        return form
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = -float(np.min(form.offsets(squared_norms(X)), initial=0.0))
+    return form if largest <= np.finfo(dtype).eps ** -_DIGITS_TO_LOSE else None
+
+
+def whole_matrix(kernel: Kernel, X: Any, dtype: Any = np.float64) -> np.ndarray:
+    """The kernel matrix of the rows of `X`, on all threads; values must be finite."""
+    m = X.shape[0]
+    with one_blas_thread():
+        if m <= _ONE_TILE:
+            return check_finite(np.asarray(kernel(X, X), dtype=dtype), None, None)
+        K = np.empty((m, m), dtype=dtype)
+        is_finite = tile_evaluator(kernel, X, dtype).fill_whole(K, usable_threads())
+    return K if is_finite else check_finite(K, None, None)
+
+
+def expand(
+    kernel: Kernel, X: Any, vectors: Any, coefficients: np.ndarray, dtype: Any = np.float64,
+    groups: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """``k(X, vectors) @ coefficients`` (n, B), all columns from the same kernel values, in bounded memory.
+
+    Kernel values have the precision `dtype`, sums are float64. `groups` are boundaries of groups of vectors
+    that are summed apart; the result then has shape (n, G, B).
+    """
+    bounds = [0, len(coefficients)] if groups is None else groups.tolist()
+    result = np.zeros((X.shape[0], len(bounds) - 1, coefficients.shape[1]))
+    if len(coefficients) and X.shape[0]:
+        if sparse.issparse(X) != sparse.issparse(vectors):
+            X = X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
+        tiles = tile_evaluator(kernel, vectors, dtype)
+        weights = np.ascontiguousarray(coefficients, dtype=dtype)
+        n, length = len(result), min(_MOST_ROWS, max(_FEWEST_ROWS, len(result) // _PARTS))
+        parts = [slice(start, min(start + length, n)) for start in range(0, n, length)]
+        spans = [(g, first, last) for g, (first, last) in enumerate(pairwise(bounds)) if last > first]
+        with one_blas_thread():
+            in_parallel(tiles.summation(X, weights, spans, result), parts, usable_threads())
+    return result[:, 0] if groups is None else result
 
 
 @compiled
@@ -290,14 +231,3 @@ def _mirror(K, start, stop):
         for i in range(start, stop):
             for j in range(first, min(first + 8, i)):
                 K[j, i] = K[i, j]
-
-
-@compiled
-def _add_products(first, indptr, indices, data, starts, members, values, scale, out):
-    """Add ``scale ⟨x_i, z_j⟩``: every entry of x_i visits the rows that share its column."""
-    for r in range(len(out)):
-        line = out[r]
-        for k in range(indptr[first + r], indptr[first + r + 1]):
-            weight = scale * data[k]
-            for t in range(starts[indices[k]], starts[indices[k] + 1]):
-                line[members[t]] += weight * values[t]

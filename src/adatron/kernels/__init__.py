@@ -15,12 +15,14 @@ Traits(psd=True, nonnegative=True, unit_diagonal=False)
 
 # isort: off
 from adatron.kernels.base import (
-    Kernel, Power, Product, ProductForm, Sum, Traits,
-    has_negative_curvature, is_indefinite, smallest_eigenvalue, squared_norms,
+    Kernel, Power, Product, ProductForm, Sum, Traits, squared_norms,
+)  # fmt: skip
+from adatron.kernels.mercer import has_negative_curvature, is_indefinite, smallest_eigenvalue
+from adatron.kernels.distances import (
+    Exponential, Gaussian, Laplacian, city_block_distances, squared_distances,
 )  # fmt: skip
 from adatron.kernels.standard import (
-    KERNELS, CallableKernel, Constant, Exponential, Gaussian, Laplacian, Linear, Polynomial, Precomputed,
-    Sigmoid, city_block_distances, squared_distances,
+    KERNELS, CallableKernel, Constant, Linear, Polynomial, Precomputed, Sigmoid,
 )  # fmt: skip
 
 __all__ = [

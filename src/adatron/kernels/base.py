@@ -1,20 +1,17 @@
-"""What a kernel is, how kernels combine, and whether they meet Mercer's condition (J. Mercer 1909)."""
+"""What a kernel is, and how kernels combine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
+from numbers import Integral, Real
 from operator import add, mul
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigvalsh_tridiagonal
 
 from adatron.numerics.exponential import exponentials
-
-_ROUNDING = 1e-10  # eigenvalues between this part of the largest and its negative may be zero
-_LANCZOS_STEPS = 40
 
 
 @dataclass(frozen=True)
@@ -110,7 +107,17 @@ class Kernel:
     uses_city_block: bool = False  # whether it is ``exp(−gamma |x − z|₁)``, which has tiles of its own
 
     def split(self, *rows: Any) -> tuple[Any, ...]:
-        """The kernel without weights of features, and rows that are multiplied by them."""
+        """The kernel without weights of features, and rows that are multiplied by them.
+
+        Parameters
+        ----------
+        *rows : ndarray or sparse matrix
+
+        Returns
+        -------
+        tuple
+            A kernel, and as many sets of rows.
+        """
         return self, *rows
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
@@ -149,6 +156,22 @@ class Kernel:
 
     def __pow__(self, exponent: int) -> Power:
         return Power(self, exponent)
+
+
+class NumericKernel(Kernel):
+    """A kernel whose fields are finite numbers: a whole `degree`, any `coef0`, others above zero."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if name != "weights":
+                check_parameter(name, value)
+
+
+def check_parameter(name: str, value: Any) -> None:
+    is_number = isinstance(value, Integral if name == "degree" else Real) and not isinstance(value, bool)
+    if not is_number or not isfinite(value) or (name != "coef0" and value <= 0):
+        allowed = {"degree": "an integer >= 1", "coef0": "a finite number"}.get(name, "a finite number > 0")
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
 
 
 @dataclass(frozen=True)
@@ -252,75 +275,8 @@ def squared_norms(X: Any) -> np.ndarray:
     return np.einsum("ij,ij->i", X, X)
 
 
-def smallest_eigenvalue(kernel: Kernel, X: Any, *, n_samples: int = 500, random_state: int = 0) -> float:
-    """Smallest eigenvalue of the Gram matrix of at most `n_samples` rows of `X`.
-
-    A clearly negative value proves that the kernel is not positive semi-definite. The reverse does not hold:
-    a sample can miss the direction of negative curvature.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X : array or CSR matrix, shape (m, d)
-    n_samples, random_state : int, default=500, 0
-        How many rows, and what draws them.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.kernels import Sigmoid, smallest_eigenvalue
-    >>> smallest_eigenvalue(Sigmoid(coef0=-1.0), np.linspace(-1, 1, 9).reshape(-1, 1)) < 0
-    True
-    """
-    if X.shape[0] > n_samples:
-        rows = np.random.default_rng(random_state).choice(X.shape[0], n_samples, replace=False)
-        X = X[np.sort(rows)]
-    return float(np.linalg.eigvalsh(kernel(X, X))[0])
-
-
-def is_indefinite(gram: np.ndarray) -> bool:
-    """Whether a symmetric matrix has an eigenvalue that is negative beyond rounding.
-
-    Parameters
-    ----------
-    gram : array of shape (m, m)
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.kernels import is_indefinite
-    >>> is_indefinite(np.eye(2)), is_indefinite(np.array([[1.0, 2.0], [2.0, 1.0]]))
-    (False, True)
-    """
-    eigenvalues = np.linalg.eigvalsh(gram)
-    return bool(eigenvalues[0] < -_ROUNDING * np.abs(eigenvalues).max())
-
-
-def has_negative_curvature(matmul: Callable[[np.ndarray], np.ndarray], m: int) -> bool:
-    """Whether a few Lanczos steps find a v with ``vᵀKv < 0`` in a symmetric m × m matrix.
-
-    In the orthonormal basis of ``v, Kv, K²v, …`` K is tridiagonal, and its extreme eigenvalues there approach
-    those of K.
-    """
-    basis = np.zeros((_LANCZOS_STEPS, m))
-    diagonal, beside = np.zeros(_LANCZOS_STEPS), np.zeros(_LANCZOS_STEPS)
-    vector = np.random.default_rng(0).normal(size=m)
-    for step in range(_LANCZOS_STEPS):
-        basis[step] = vector / np.linalg.norm(vector)
-        vector = matmul(basis[step][:, None])[:, 0]
-        diagonal[step] = basis[step] @ vector
-        for _ in range(2):  # rounding destroys orthogonality: once is not enough
-            vector = vector - basis[: step + 1].T @ (basis[: step + 1] @ vector)
-        beside[step] = np.linalg.norm(vector)
-        if beside[step] <= _ROUNDING * np.abs(diagonal[: step + 1]).max():  # the basis is complete
-            break
-    ritz = eigvalsh_tridiagonal(diagonal[: step + 1], beside[:step])
-    return bool(ritz[0] < -_ROUNDING * np.abs(ritz).max())
+def inner_products(X: Any, Z: Any) -> np.ndarray:
+    """All ``⟨x, z⟩`` as a dense array; this is where sparse input ends."""
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite values are reported with their rows
+        products = X @ Z.T
+    return products.toarray() if sparse.issparse(products) else np.asarray(products)
