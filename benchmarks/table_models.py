@@ -81,7 +81,8 @@ class WithCategories:
     def _frame(self, X):
         columns = {name: X[name].astype(float) for name in self.numbers}
         for name in self.categories:
-            text = X[name].astype(object).where(X[name].notna(), None).map(str, na_action="ignore")
+            text = X[name].astype(object).map(str, na_action="ignore")
+            text = text.where(text.isin(self.levels[name]), None)
             column = pd.Series(pd.Categorical(text, categories=self.levels[name]), index=X.index)
             if self.form == "text":
                 column = _text(X[name])
