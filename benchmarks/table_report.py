@@ -27,17 +27,17 @@ def frame_of(record: dict) -> pd.DataFrame:
 
 
 class Group:
-    """The fits of one collection, half and task: means over splits, on the tables that every model has."""
+    """The fits of one collection, half and task: means over the splits that every model has."""
 
     def __init__(self, title: str, task: str, fits: pd.DataFrame) -> None:
         self.title, self.task, self.fits = title, task, fits
         done = fits[fits["failed"].isna()]
-        mean = done.pivot_table(index="table", columns="model", values="error", aggfunc="mean")
-        models = [name for name in dict.fromkeys(fits["model"]) if name in mean]
-        self.errors = mean[models].dropna()
-        self.models = models
-        self.rivals = [name for name in models if name != HAND]  # our second entry would distort ranks
-        self.done = done[done["table"].isin(self.errors.index)]
+        by_split = done.pivot(index=["table", "split"], columns="model", values="error")
+        self.models = [name for name in dict.fromkeys(fits["model"]) if name in by_split]
+        by_split = by_split[self.models].dropna()
+        self.errors = by_split.groupby(level="table").mean()
+        self.rivals = [name for name in self.models if name != HAND]  # our second entry would distort ranks
+        self.done = done[done.set_index(["table", "split"]).index.isin(by_split.index)]
         self.left_out = sorted(set(fits["table"]) - set(self.errors.index))
 
     def named(self, model: str) -> str:

@@ -11,9 +11,11 @@ a Markdown page.
 """
 
 import argparse
+import itertools
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 import time
@@ -81,19 +83,25 @@ def warm_up(names, tasks):
             measured(name, task, X, y, X, y)
 
 
+def key_of(table, seed, model):
+    """The key of a result."""
+    return f"{table.name}|{seed}|{model}"
+
+
 def run(tables, record, options, save):
-    """Fill ``record["results"]``, in which a key is table|split|model, and save after every fit."""
+    """Fill ``record["results"]`` and save after every fit."""
     results, warm = record["results"], set()
     for table in tables:
         for seed in range(options.splits):
-            missing = [name for name in options.models if f"{table.name}|{seed}|{name}" not in results]
+            missing = [name for name in options.models if key_of(table, seed, name) not in results]
             warm_up([name for name in missing if (name, table.task) not in warm], [table.task])
             warm |= {(name, table.task) for name in missing}
             for name in missing:
                 split = table.split(seed, options.rows)
                 about = {"collection": table.collection, "half": table.half, "task": table.task}
                 found = measured(name, table.task, *split)
-                results[f"{table.name}|{seed}|{name}"] = about | {"n_train": len(split[1])} | found
+                about |= {"n_train": len(split[1]), "run": len(record["runs"]) - 1}
+                results[key_of(table, seed, name)] = about | found
                 save(record)
                 said = found.get("failed") or f"{found['error']:6.2f} %  {found['seconds']:8.2f} s"
                 print(f"{table.name:<26} {seed}  {name:<22} {said}", flush=True)
@@ -108,7 +116,7 @@ def about_this_run():
         except PackageNotFoundError:
             continue
     return {
-        "command": "python benchmarks/tables.py " + " ".join(sys.argv[1:]),
+        "command": "python benchmarks/tables.py " + shlex.join(sys.argv[1:]),
         "machine": f"{os.cpu_count()} cores, {processor()}",
         "python": platform.python_version(),
         "versions": versions,
@@ -175,8 +183,10 @@ def main(arguments=None, tables: list[Table] | None = None):
             name, _, model = key.split("|")
             if name in names and model in options.again:
                 del record["results"][key]
-        record["runs"].append(about_this_run())
-        run(tables, record, options, save)
+        wanted = itertools.product(tables, range(options.splits), options.models)
+        if any(key_of(*one) not in record["results"] for one in wanted):
+            record["runs"].append(about_this_run())
+            run(tables, record, options, save)
     if not record["results"]:
         raise SystemExit("there are no results to report")
     show(record, options.half, options.models if options.models != available_models() else None)

@@ -1,6 +1,9 @@
 """`benchmarks/tables.py` on two small tables: results, resumption, report, picture and page."""
 
+import importlib
 import json
+import sys
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -30,9 +33,7 @@ def small_tables():
 
 def test_run_resume_and_page(tmp_path, capsys, monkeypatch):
     out, page = tmp_path / "tables.json", tmp_path / "comparison.md"
-    page.write_text(
-        "# Title\n\nBefore.\n\n<!-- written by benchmarks/tables.py -->\nold\n<!-- end -->\n\nAfter.\n"
-    )
+    page.write_text(f"# Title\n\nBefore.\n\n{BEGIN}\nold\n{END}\n\nAfter.\n")
     arguments = [*ARGUMENTS, "--out", str(out), "--page", str(page)]
     benchmark.main(arguments, small_tables())
     record = json.loads(out.read_text())
@@ -55,7 +56,7 @@ def test_run_resume_and_page(tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr(benchmark, "measured", lambda *_: pytest.fail("what is known was run again"))
     benchmark.main(arguments, small_tables())
-    assert json.loads(out.read_text())["results"] == record["results"]
+    assert json.loads(out.read_text()) == record
     assert "Classification, mixed tables, half a: 1 table" in capsys.readouterr().out
 
 
@@ -89,3 +90,37 @@ def test_categories_with_many_levels_become_numbers_for_histograms():
     assert frame["c"].isna().tolist() == [False, True]
     assert isinstance(frame["d"].dtype, pd.CategoricalDtype)
     assert np.isfinite(model.predict(X)).all()
+
+
+class StandInForAbstractModel:
+    """The part of AutoGluon's `AbstractModel` that the wrapper for TabArena relies on."""
+
+    def __init__(self, problem_type):
+        self.problem_type = problem_type
+
+    def _get_model_params(self):
+        return {"random_state": 0}
+
+    def preprocess(self, X, is_train=False):
+        return X
+
+    def _get_default_auxiliary_params(self):
+        return {"valid_raw_types": None, "ignored_type_group_raw": None}
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_wrapper_for_tabarena_fits(monkeypatch, place):
+    names = ("autogluon", "autogluon.core", "autogluon.core.models", "benchmarks.tabarena.adatron_model")
+    for name in names[:-1]:
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    sys.modules[names[2]].AbstractModel = StandInForAbstractModel
+    monkeypatch.delitem(sys.modules, names[-1], raising=False)
+    wrapper = importlib.import_module(names[-1])
+    table = small_tables()[place]
+    model = wrapper.AdatronModel("regression" if place else "binary")
+    model._fit(table.X, table.y, time_limit=30.0, num_cpus=1, X_val=None)
+    assert type(model.model).__name__ == ("AutoSVR" if place else "AutoSVC")
+    assert model.model.score(table.X, table.y) > 0.9
+    params = model._get_default_auxiliary_params()
+    assert "category" in params["valid_raw_types"]
+    assert "ignored_type_group_raw" in params
