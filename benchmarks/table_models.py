@@ -16,8 +16,8 @@ __all__ = ["MODELS", "available_models", "best_score_of"]
 
 CLASSIFICATION = "classification"
 MOST_LEVELS = 255  # of a category, for HistGradientBoosting
-# Of each fit of the grid search, which would else take hours a table: with C = 2¹⁵ a single fit of 1,600 noisy
-# rows took 27 million iterations and 100 s. docs/comparison.md says what this changes.
+# Of each fit of the grid search, which would else take hours a table: with C = 2¹⁵ a single fit of 1,600
+# noisy rows took 27 million iterations and 100 s. docs/comparison.md says what this changes.
 GRID_ITERATIONS = 200_000
 
 
