@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,14 @@ from adatron.auto.least_squares import (
 )
 from adatron.auto.rows import SearchRows
 from adatron.auto.scoring import Criterion
-from adatron.auto.search import Candidate, Search, in_threads, learned_relevances
+from adatron.auto.search import PENALTIES, Candidate, Search, in_threads, learned_relevances
 from adatron.estimators.expansion import Expansion
 from adatron.kernels import Kernel, Linear
 
 _MEMBERS = 4  # machines of a mean at most: predictions take the sum of their times
 # rows up to which so many finalists of each kind are judged, by so many folds
 _EFFORT = ((700, 3, 10), (1_500, 2, 10), (3_000, 2, 2), (6_000, 2, 1), (20_000, 1, 1))
+_LEAST_PENALTY = 3e-7  # times the rows, with float32 kernel values
 _SINGLE_FROM = 1_500  # rows above which kernel values are float32
 _LEARN_IN_FOLDS = 3_000  # rows up to which weights of features are learned in every fold anew
 
@@ -47,7 +48,10 @@ def trained_exactly(search: Search, rows: SearchRows, criterion_for: Any, n_each
     n_each = usual if n_each is None else n_each
     judged = rows.with_folds(n_folds)
     dtype = np.float32 if rows.n > _SINGLE_FROM else np.float64
-    finalists = [search.best] if search.is_over() or not n_each else search.finalists(n_each)
+    chosen = [search.best] if search.is_over() or not n_each else search.finalists(n_each)
+    least = _LEAST_PENALTY * rows.n if dtype == np.float32 else 0.0  # below, rounding decides
+    enough = int(np.searchsorted(PENALTIES, least))
+    finalists = [replace(one, place=max(one.place, enough)) for one in chosen]
     relevances, of_folds = search.relevances, []
     if any(one.rounds for one in finalists):
         if rows.n <= _LEARN_IN_FOLDS:
@@ -57,10 +61,10 @@ def trained_exactly(search: Search, rows: SearchRows, criterion_for: Any, n_each
         else:  # rows of the search that a fold holds out have taught its weights, but they are few
             of_folds = [relevances] * len(judged.folds)
     decisions = in_threads(lambda one: _held_out_decisions(search, judged, one, of_folds, dtype), finalists)
-    chosen = best_mean(decisions, criterion_for(judged))
-    members = [finalists[k] for k in chosen]
+    best = best_mean(decisions, criterion_for(judged))
+    members = [finalists[k] for k in best]
     trained = in_threads(lambda one: _trained(rows, one, search.weights_of(one, relevances), dtype), members)
-    mean = np.mean([decisions[k] for k in chosen], axis=0)
+    mean = np.mean([decisions[k] for k in best], axis=0)
     machines, gaps = zip(*trained, strict=True)
     last = relevances[max(one.rounds for one in members) - 1] if relevances else None
     return Model(shares_of_mean(machines), members, judged, mean, last, max(gaps))

@@ -28,9 +28,9 @@ from adatron.numerics.exponential import exponentials
 from adatron.numerics.lapack import cholesky_in_place
 
 _ROUNDING = 64.0  # units in the last place that equal rows may be apart
-_SINGLE_RIDGE = 1e-6  # a row, above the rounding error of float32 kernel values
 CONSTANT = 1.0  # added to the kernel, in the place of a bias
 _SQUARE = 128  # rows of a tile below the diagonal
+_ATTEMPTS = 8  # with a growing ridge
 _REFINEMENTS = 3  # solutions with a float32 factor, each for what the ones before have left
 _BLOCK = 512  # rows of a product
 FAMILIES: tuple[type[Kernel], ...] = (Laplacian, Exponential, Gaussian)
@@ -72,20 +72,19 @@ def kernel_values(family: type[Kernel], gamma: float, D: np.ndarray) -> np.ndarr
 def coefficients(K: np.ndarray, Y: np.ndarray, ridge: np.ndarray) -> np.ndarray:
     """The solution of ``(K + diag(ridge)) a = Y``; `K` has the constant in it.
 
-    Where rounding makes a float32 matrix indefinite, the ridge is raised above the rounding error. Raises
-    `LinAlgError` where that happens to a float64 matrix, as for λ far below the rounding error.
+    Where λ is below the rounding error and the matrix numerically indefinite, the ridge grows.
     """
-    L = K.copy()
-    L.flat[:: len(K) + 1] += ridge.astype(K.dtype)
-    try:
-        cholesky_in_place(L)
-    except np.linalg.LinAlgError:
-        if K.dtype == np.float64:
-            raise
-        ridge = np.maximum(ridge, _SINGLE_RIDGE * len(K))
+    least = float(np.finfo(K.dtype).eps) * float(np.abs(K.diagonal()).sum())
+    for _ in range(_ATTEMPTS):
         L = K.copy()
         L.flat[:: len(K) + 1] += ridge.astype(K.dtype)
-        cholesky_in_place(L)
+        try:
+            cholesky_in_place(L)
+            break
+        except np.linalg.LinAlgError:
+            ridge, least = np.maximum(ridge, least), 10.0 * least
+    else:
+        raise np.linalg.LinAlgError("the kernel matrix is not positive definite")
     a = np.zeros(Y.shape)
     for step in range(1 if K.dtype == np.float64 else _REFINEMENTS):
         left = Y - product(K, a) - ridge[:, None] * a if step else Y
