@@ -22,6 +22,7 @@ from adatron.auto.search import PENALTIES, Candidate, Search, in_threads, learne
 from adatron.estimators.expansion import Expansion
 from adatron.kernels import Kernel, Linear
 
+_TIE = 1e-7  # relative difference that may be rounding: weights and repeated rows must choose alike
 _MEMBERS = 4  # machines of a mean at most: predictions take the sum of their times
 # rows up to which so many finalists of each kind are judged, by so many folds
 _EFFORT = ((700, 3, 10), (1_500, 2, 10), (3_000, 2, 2), (6_000, 2, 1), (20_000, 1, 1))
@@ -93,13 +94,13 @@ def _weighted(X: Any, weights: Any) -> Any:
 def best_mean(decisions: list[np.ndarray], criterion: Criterion) -> list[int]:
     """Places of the machines whose mean held-out rows prefer: the best, then each that still helps."""
     values = [criterion(own) for own in decisions]
-    chosen = [int(np.argmin(values))]
-    best = values[chosen[0]]
+    best = min(values)
+    chosen = [next(k for k, value in enumerate(values) if value <= best + _TIE * abs(best))]
     while len(chosen) < min(_MEMBERS, len(decisions)):
         rest = [k for k in range(len(decisions)) if k not in chosen]
         tried = {k: criterion(np.mean([decisions[j] for j in [*chosen, k]], axis=0)) for k in rest}
         k = min(tried, key=lambda k: tried[k])
-        if tried[k] >= best:
+        if tried[k] >= best - _TIE * abs(best):
             break
         best = tried[k]
         chosen.append(k)

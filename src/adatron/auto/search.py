@@ -201,7 +201,9 @@ class Search:
         def criterion_at(place: int) -> float:
             if place not in found:
                 try:
-                    found[place] = self.criterion(kernels.solved(float(PENALTIES[place]))[0] + self.rows.mean)
+                    decisions = kernels.solved(float(PENALTIES[place]))[0] + self.rows.mean
+                    # rounding errors must not decide: weights and repeated rows choose alike
+                    found[place] = float(f"{self.criterion(decisions):.8g}")
                 except np.linalg.LinAlgError:
                     found[place] = np.inf
             return found[place]
