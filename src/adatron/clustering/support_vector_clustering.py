@@ -68,6 +68,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     duality_gap_ : float
         Recomputed apart from the solver; relative to the squared radius, or 1e-8 of the largest k(x, x).
     status_, converged_, finished_exactly_, n_iter_, history_ : as in `SVC`
+    encoder_ : as in `OneClassSVM`
 
     References
     ----------
@@ -85,6 +86,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
 
     kernel = "rbf"  # the only one; not a parameter
     max_iter, time_limit, rank = -1, None, None  # parameters that this estimator does not offer
+    _encodes_tables = True
     _accepts_sparse, _more_epochs = False, "raise tol, or scale X"
 
     def __init__(

@@ -198,7 +198,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if getattr(self, "warm_start", False):  # the multipliers of each run, to begin the next fit with
             parts = [slice(run.first, run.first + run.problem.n_columns) for run in plan.runs]
             attributes["_alphas"] = [np.column_stack([s.alpha for s in solutions[part]]) for part in parts]
-        forget_fit(self, except_for={*attributes, "n_features_in_", "feature_names_in_"})
+        forget_fit(self, except_for={*attributes, "n_features_in_", "feature_names_in_", "encoder_"})
         self.__dict__.update(attributes)
 
     def set_params(self, **params: Any) -> Self:  # an unknown name is an error that suggests the nearest one

@@ -77,6 +77,7 @@ class EnsembleSVC(ExpansionClassifier):
     duality_gap_ : float
         Relative gap of `final_svm_` as a hard-margin SVM; 1 if it separates nothing.
     status_, converged_, history_, kernel_error_ : as in `SVC`
+    encoder_ : as in `OneClassSVM`
 
     References
     ----------
@@ -93,7 +94,7 @@ class EnsembleSVC(ExpansionClassifier):
     """
 
     _more_epochs = "raise max_iter or eps"
-    _accepts_dask = True
+    _accepts_dask = _encodes_tables = True
 
     def __init__(
         self, kernel="rbf", *, degree=3, gamma="mean", coef0=0.0, eps=0.005, eps_init=0.1,
