@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from adatron import SVC
+from adatron import SVC, AutoSVC
 from adatron.display import ConvergenceDisplay, MarginDisplay
 
 mpl.use("Agg")
@@ -321,3 +321,11 @@ def test_matplotlib_missing(model, moons, monkeypatch):
         ConvergenceDisplay.from_estimator(model)
     with pytest.raises(ImportError, match=r"pip install matplotlib"):
         MarginDisplay.from_estimator(model, *moons)
+
+
+def test_margin_of_auto_svc_has_no_rings():
+    """All of its rows are support vectors."""
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    display = MarginDisplay.from_estimator(AutoSVC(cv=3).fit(X, y), X, y, grid_resolution=20)
+    assert display.rings_ is None
+    assert display.boundary_ is not None

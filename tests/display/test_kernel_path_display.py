@@ -6,11 +6,12 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from adatron import SVC
+from adatron import SVC, AutoSVC
 from adatron.display import KernelPathDisplay
 from adatron.selection import KernelPath
 
@@ -150,3 +151,29 @@ def test_only_the_last_level_of_a_search_is_drawn():
     display = KernelPathDisplay.from_path(KernelPath(steps, criterion="error", best_index=3))
     assert display.line_.get_xdata().tolist() == [2.0, 3.0]
     assert display.line_.get_ydata().tolist() == pytest.approx([0.2, 0.3])
+
+
+def test_a_line_for_each_kernel_and_diamonds_for_weighted_features():
+    columns = {
+        "kernel": ["laplacian", "rbf", "rbf", "rbf"],
+        "power": [0.0, 0.0, 0.0, 0.5],
+        "seconds": [0.1] * 4,
+    }
+    display = KernelPathDisplay.from_path(make_path((0.4, 0.3, 0.2, 0.1), best=3, **columns))
+    assert list(display.lines_) == ["laplacian", "rbf"]
+    np.testing.assert_array_equal(display.lines_["rbf"].get_xdata(), [2.0, 4.0])
+    np.testing.assert_array_equal(display.weighted_["rbf"].get_xdata(), [8.0])
+    assert display.line_ is display.lines_["rbf"]
+    assert len({line.get_color() for line in display.lines_.values()}) == 2
+    assert display.weighted_["rbf"].get_marker() == "D"
+    assert legend_of(display) == ["laplacian", "rbf", "weighted features", "best: σ = 8"]
+
+
+def test_the_search_of_auto_svc():
+    X, y = make_moons(80, noise=0.2, random_state=0)
+    model = AutoSVC(cv=3).fit(X, y)
+    display = KernelPathDisplay.from_estimator(model)
+    assert set(display.lines_) == {"laplacian", "exponential", "rbf"}
+    assert display.best_.get_xdata()[0] == model.path_.best["sigma"]
+    drawn = sum(len(line.get_xdata()) for line in display.lines_.values())
+    assert drawn == len({(r["kernel"], r["sigma"]) for r in model.path_.records if not r["power"]})

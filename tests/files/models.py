@@ -26,6 +26,7 @@ from sklearn.preprocessing import (
 
 import adatron
 from adatron import kernels, solvers
+from adatron.tables import TableEncoder
 
 __all__ = ["METHODS", "MODELS", "fitted", "outputs", "table"]
 
@@ -82,6 +83,42 @@ def _scalers() -> Any:
     return make_pipeline(*steps, adatron.SVR()).fit(X, TARGETS)
 
 
+def mixed(n: int = 60, seed: int = 0) -> pd.DataFrame:
+    """A column of every kind, with holes."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({
+        "size": rng.normal(size=n),
+        "colour": rng.choice(["red", "gr[ee]n", "{blue}"], n),
+        "grade": pd.Categorical(rng.choice(["low", "mid", "high"], n), ["low", "mid", "high"], ordered=True),
+        "town": [f"town {i}" for i in rng.integers(0, 45, n)],
+        "when": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 900, n), unit="h"),
+        "lasted": pd.to_timedelta(rng.integers(0, 900, n), unit="min"),
+        "new": rng.choice([True, False], n),
+        "price": [f"${value:,.2f}" for value in rng.uniform(1.0, 5_000.0, n)],
+        "note": [" ".join([*rng.choice(["good", "bad", "late", "café"], 4), f"{i}"]) for i in range(n)],
+        "same": "x",
+    })  # fmt: skip
+    frame.loc[frame.index % 7 == 3, "size"] = np.nan
+    frame.loc[frame.index % 9 == 4, "colour"] = None
+    frame.loc[frame.index % 8 == 5, "when"] = pd.NaT
+    return frame
+
+
+MIXED, NEW_MIXED = mixed(), mixed(25, seed=1)
+MIXED_CODES = np.where(MIXED.new, "new", "used")
+
+
+def _encoded() -> Any:
+    return make_pipeline(TableEncoder(), adatron.SVC()).fit(MIXED, MIXED_CODES)
+
+
+def _text() -> Any:
+    rows = sparse.random_array((40, 1_200), density=0.02, rng=np.random.default_rng(0), format="csr")
+    return adatron.AutoSVC(cv=3).fit(
+        rows + sparse.csr_array((np.ones(40), (range(40), CODES)), rows.shape), CODES
+    )
+
+
 A = adatron
 MODELS: dict[str, tuple[Any, Any]] = {
     "SVC": (lambda: A.SVC(probability=True, warm_start=True).fit(X, CODES), NEW),
@@ -95,6 +132,7 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "SVC precomputed": (lambda: A.SVC(kernel="precomputed").fit(GRAM, CODES), NEW_GRAM),
     "SVC composed": (lambda: A.SVC(kernel=COMPOSED).fit(X, WORDS), NEW),
     "SVC laplacian": (lambda: A.SVC(kernel="laplacian", gamma=0.3).fit(X, CODES), NEW),
+    "SVC weighted": (lambda: A.SVC(kernel=kernels.Laplacian(0.5, [1.0, 0.5, 0.0])).fit(X, CODES), NEW),
     "SVC hard margin": (lambda: A.SVC(C=np.inf, gamma=20.0).fit(X, CODES), NEW),
     "SVC solver": (lambda: A.SVC(solver=solvers.KernelAdatron(), max_iter=3).fit(X, CODES), NEW),
     "SVC weights": (lambda: A.SVC().fit(X, CODES, np.linspace(0.0, 9.0, 40)), NEW),
@@ -114,6 +152,12 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "AutoSVC": (lambda: A.AutoSVC().fit(FRAME, WORDS), NEW_FRAME),
     "AutoSVC two classes": (lambda: A.AutoSVC(cv=3).fit(X, CODES == 1), NEW),
     "AutoSVR": (lambda: A.AutoSVR().fit(X, TARGETS), NEW),
+    "AutoSVC table": (lambda: A.AutoSVC(cv=3).fit(MIXED, MIXED_CODES), NEW_MIXED),
+    "AutoSVR table": (lambda: A.AutoSVR(cv=3).fit(MIXED, np.arange(60.0) % 7), NEW_MIXED),
+    "AutoSVR holes": (lambda: A.AutoSVR(cv=3).fit(np.where(X > 1.0, np.nan, X), TARGETS), NEW),
+    "AutoSVC text": (_text, sparse.random_array((9, 1_200), density=0.02, rng=RNG, format="csr")),
+    "TableEncoder": (lambda: TableEncoder().fit(MIXED, MIXED_CODES), NEW_MIXED),
+    "Pipeline encoder": (_encoded, NEW_MIXED),
     "Pipeline": (_pipeline, table(25, seed=1)),
     "Pipeline scalers": (_scalers, NEW),
     "Pipeline in a pipeline": (_decomposed, NEW),

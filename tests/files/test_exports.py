@@ -112,6 +112,7 @@ class TestSklearn:
             (SVC(multi_class="ovr"), "one problem for each of its 3 classes"),
             (SVC(multi_class="crammer_singer"), "one problem for each"),
             (SVC(kernel="laplacian"), "Laplacian"),
+            (SVC(kernel=adatron.kernels.Gaussian(0.5, [1.0, 2.0, 0.0])), "weights"),
             (SVC(kernel=lambda A, B: A @ B.T), "CallableKernel"),
             (SVC(rank=5), "landmarks"),
         ],
@@ -225,8 +226,10 @@ class TestLibsvm:
 def assert_single(found, expected, model):
     """Equal to float32's rounding of a sum with the model's coefficients."""
     machine = model.steps[-1][1] if hasattr(model, "steps") else model
-    machine = getattr(machine, "svr_", machine)
-    size = np.abs(machine.dual_coef_).sum(axis=1).max() + np.abs(machine.intercept_).max()
+    if isinstance(machine, AutoSVC | AutoSVR):
+        size = sum(np.abs(own.coefficients).sum() + np.abs(own.bias).max() for own in machine._machines)
+    else:
+        size = np.abs(machine.dual_coef_).sum(axis=1).max() + np.abs(machine.intercept_).max()
     assert np.abs(found - expected).max() < 5e-7 * size
 
 
@@ -244,6 +247,8 @@ CLASSIFIERS = {
     "sigmoid": (SVC(**KERNELS["sigmoid"]), WORDS),
     "linear": (SVC(kernel="linear"), WORDS),
     "AutoSVC": (AutoSVC(), np.where(CODES == 1, "yes", "no")),
+    "AutoSVC three classes": (AutoSVC(), WORDS),
+    "AutoSVC threshold": (AutoSVC(scoring="balanced_accuracy"), CODES == 1),
     "EnsembleSVC": (EnsembleSVC(), CODES == 1),
     "KernelPerceptron": (KernelPerceptron(max_iter=3), CODES == 1),
     "ParzenClassifier": (ParzenClassifier(), CODES == 1),
@@ -261,7 +266,8 @@ class TestOnnx:
         to_onnx(model, tmp_path / "model.onnx")
         found = run_onnx(tmp_path / "model.onnx", {"X": NEW.astype(np.float32)})
         assert found["label"].tolist() == model.predict(NEW).tolist()
-        scores, decisions = found["probabilities"], model.decision_function(NEW)
+        scores = found["probabilities"]
+        decisions = model.decision_function(NEW) - getattr(model, "best_threshold_", 0.0)
         if decisions.ndim == 1:
             assert_close(scores[:, 0], -scores[:, 1], 1e-6)
             scores = scores[:, 1]
@@ -293,8 +299,10 @@ class TestOnnx:
         assert run_onnx(tmp_path / "model.onnx", inputs)["label"].tolist() == model.predict(table).tolist()
 
     def test_what_onnx_cannot_express(self, tmp_path):
-        for name in ("AutoSVC", "SupportVectorClustering", "SVC laplacian", "EnsembleSVC", "SVR no support"):
-            with pytest.raises(ValueError, match=r"no counterpart|LIBSVM|without support vectors"):
+        refused = "AutoSVC table", "SupportVectorClustering", "SVC laplacian", "EnsembleSVC", "SVR no support"
+        reasons = r"no counterpart|LIBSVM|without support vectors|on a table with missing values"
+        for name in refused:
+            with pytest.raises(ValueError, match=reasons):
                 to_onnx(fitted(name), tmp_path / "model.onnx")
         assert os.listdir(tmp_path) == []
 

@@ -276,6 +276,15 @@ def with_parts(**parts):
     return change
 
 
+def with_machine(**parts):
+    """A change of the first of several expansions."""
+
+    def change(machines):
+        with_parts(**parts)(machines[0])
+
+    return change
+
+
 def put(place, value):
     def change(array):
         array[place] = value
@@ -365,10 +374,32 @@ INCONSISTENT = {
     "history": ("SVC", "history_", lambda a: {"epoch": [1, 2], "bias": [0.0]}),
     "bound is no number": ("SVC", "_bound", lambda a: "one"),
     "offset": ("OneClassSVM", "offset_", put(0, 9.0)),
-    "scales": ("AutoSVC", "feature_scale_", put(0, 0.0)),
-    "scales length": ("AutoSVR", "feature_scale_", lambda a: a[:2]),
-    "inner machine": ("AutoSVR", "svr_", lambda a: SVC()),
-    "unit": ("AutoSVR", "_unit", lambda a: float("nan")),
+    "scales": ("AutoSVC", "_scale", with_parts(scale=put(0, 0.0))),
+    "scales length": ("AutoSVR", "_scale", with_parts(unit=lambda a: a[:2])),
+    "kept features": ("AutoSVR", "_scale", with_parts(kept=put(0, 99))),
+    "no scales": ("AutoSVC", "_scale", lambda a: Layout(3, "ovr")),
+    "other features": ("AutoSVC", "_scale", with_parts(kept=lambda a: a[:2])),
+    "no machines": ("AutoSVR", "_machines", lambda a: []),
+    "inner machine": ("AutoSVR", "_machines", lambda a: [SVC()]),
+    "machine of others": ("AutoSVC", "_machines", with_machine(coefficients=lambda a: a[:, :1])),
+    "machine of other rows": ("AutoSVR", "_machines", with_machine(vectors=lambda a: a[1:])),
+    "machine of other features": ("AutoSVR", "_machines", with_machine(vectors=lambda a: a[:, 1:])),
+    "machine NaN": ("AutoSVR", "_machines", with_machine(coefficients=put((0, 0), np.nan))),
+    "machine weights": ("AutoSVR", "_machines", with_machine(kernel=lambda a: Gaussian(1.0, [1.0, 2.0]))),
+    "importances": ("AutoSVC", "feature_importances_", lambda a: 2.0 * a),
+    "importances length": ("AutoSVC", "feature_importances_", lambda a: a[:2] / a[:2].sum()),
+    "threshold": ("AutoSVC two classes", "best_threshold_", lambda a: "0"),
+    "another encoder": ("AutoSVC table", "encoder_", lambda a: fitted("AutoSVR holes").encoder_),
+    "encoder of others": ("AutoSVC", "encoder_", lambda a: fitted("TableEncoder")),
+    "encodings": ("AutoSVC table", "encoder_", with_parts(_encodings=lambda a: a[:-1])),
+    "encodings turned": ("TableEncoder", "_encodings", lambda a: a[::-1]),
+    "readings turned": ("TableEncoder", "_readings", lambda a: a[::-1]),
+    "names of outputs": ("TableEncoder", "_names_out", lambda a: a[1:]),
+    "columns of outputs": ("TableEncoder", "output_columns_", put(0, 3)),
+    "number of columns": ("TableEncoder", "n_features_in_", lambda n: n + 1),
+    "scale of a number": ("TableEncoder", "_encodings", lambda a: vars(a[0][0]).update(scale=0.0)),
+    "levels": ("TableEncoder", "_encodings", lambda a: a[1][0].levels.pop()),
+    "table of levels": ("TableEncoder", "_encodings", lambda a: put((0, 0), np.nan)(a[1][0].table)),
     "stages": ("EnsembleSVC", "_stages", lambda a: (a[0][:3], a[1], a[2])),
     "stages NaN": ("EnsembleSVC", "_stages", lambda a: (a[0], [b * np.nan for b in a[1]], a[2])),
     "stage weights": ("EnsembleSVC", "stage_weights_", lambda a: a[:, :1]),
@@ -632,6 +663,7 @@ def test_mutated_files_are_rejected(path, small, count):
 
 OWN = ("SVC", "SVC two classes", "SVC rank", "SVC sparse", "SVC composed", "SVR", "OneClassSVM", "AutoSVC")
 OWN_2 = ("EnsembleSVC rank", "KernelPerceptron", "ParzenClassifier", "AutoSVR", "SupportVectorClustering")
+TABLES = ("AutoSVC table", "AutoSVR holes", "TableEncoder")
 
 
 def forge(path, names, count, seed):
@@ -657,6 +689,13 @@ def test_forged_files_with_a_valid_checksum(path):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_forged_encoders_with_a_valid_checksum(path):
+    watch = forge(path, TABLES, 450, seed=5)
+    assert watch.failures == []
+    assert watch.rejected > 300
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_forged_pipelines_with_a_valid_checksum(path):
     """scikit-learn's transformers check less; what they raise is an exception all the same."""
     watch = forge(path, ("Pipeline", "Pipeline scalers"), 200, seed=2)
@@ -668,7 +707,7 @@ def test_forged_pipelines_with_a_valid_checksum(path):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("seed", [3, 4])
 def test_many_forged_files_with_a_valid_checksum(path, seed):
-    watch = forge(path, OWN + OWN_2, 13_000, seed)
+    watch = forge(path, OWN + OWN_2 + TABLES, 16_000, seed)
     assert watch.failures == []
 
 

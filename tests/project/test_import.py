@@ -59,6 +59,7 @@ def test_without_callbacks_fits_work_and_setting_one_is_an_error():
     """As with scikit-learn < 1.9, which has no `sklearn.callback`."""
     code = (
         "import sys, sklearn.svm, sklearn.metrics, sklearn.calibration, sklearn.model_selection\n"
+        "import sklearn.compose, sklearn.feature_extraction.text, sklearn.pipeline\n"
         "sys.modules['sklearn.callback'] = None\n"
         "from adatron import SVC, AutoSVC, callbacks, datasets\n"
         "X, y = datasets.load_sonar(return_X_y=True)\n"

@@ -324,15 +324,6 @@ def test_clone_pickle_and_pipeline():
     assert "TableEncoder" in encoder._repr_html_()
 
 
-def test_a_fitted_encoder_goes_into_a_model_file():
-    pytest.importorskip("skops.io")
-    from adatron.files.schema import Dump
-
-    encoder = TableEncoder().fit(pd.DataFrame(mixed()), ROWS % 3)
-    copy = Dump().portable(encoder, "encoder")
-    np.testing.assert_array_equal(copy.output_columns_, encoder.output_columns_)
-
-
 @pytest.mark.parametrize(
     ("values", "kind"),
     [

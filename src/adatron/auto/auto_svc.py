@@ -147,3 +147,9 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
 
     def _calibrated(self, decisions: np.ndarray) -> np.ndarray:
         return self._probabilities(decisions)  # where the threshold is moved, predictions may be improbable
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        self._check_classes()
+        if self._layout.strategy != "ovr" or type(self._probabilities) is not ClassProbabilities:
+            raise ValueError("_probabilities are those of another strategy")

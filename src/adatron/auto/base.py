@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,6 +29,7 @@ from adatron.estimators.parameters import as_random_state, check_integer, check_
 from adatron.estimators.training_set import TrainingSet, row_sums
 from adatron.exceptions import AdatronWarning
 from adatron.gram import fetched_if
+from adatron.kernels import KERNELS, Kernel
 from adatron.paths.kernel_path import KernelPath
 from adatron.tables import TableEncoder, is_table, needs_encoding
 from adatron.training import Status
@@ -167,6 +169,8 @@ class AutoEstimator(KernelMachine):
             search = Search(sample, task.criterion_for(sample), families, **limit)
             return search, lambda: trained_exactly(search, rows, task.criterion_for)
         places = self._sample(data, task.state, size)
+        # as `some` orders them: rows that a fold holds out come together
+        places = places[np.argsort(task.folds.held[places].argmax(axis=1), kind="stable")]
         without_X = task.rows(np.empty((data.m, 0)))
         sample = replace(without_X.some(places, task.folds), X=task.scale(data.X[places]))
         held = task.folds.held
@@ -178,8 +182,7 @@ class AutoEstimator(KernelMachine):
     def _shared_attributes(self, task: Task, search: Search, model: Model) -> dict[str, Any]:
         data = task.data
         status = Status.STOPPED if search.is_stopped else Status.CONVERGED
-        is_late = any(one.reason == "the search had ended" for one in search.tried.values())
-        status = Status.TIME_LIMIT if is_late and not search.is_stopped else status
+        status = Status.TIME_LIMIT if search.is_late and not search.is_stopped else status
         best, tried = model.members[0], list(search.tried.values())
         records = [one.record() for one in tried]
         best_index = next(k for k, one in enumerate(tried) if one.key == best.key)
@@ -187,7 +190,6 @@ class AutoEstimator(KernelMachine):
         return {
             "shape_fit_": (data.shape[0], self.n_features_in_), "encoder_": self.encoder_,
             "gamma_": best.gamma, "C_": data.weight_scale / best.penalty, "path_": path,
-            "kernels_": [machine.kernel for machine in model.machines],
             "feature_importances_": _importances(task, model, self.n_features_in_),
             "n_iter_": len(tried), "duality_gap_": model.duality_gap, "cv_results_": _cv_results(tried),
             "status_": status, "converged_": status is Status.CONVERGED,
@@ -214,6 +216,41 @@ class AutoEstimator(KernelMachine):
         X = check_predict_X(self, X) if self.encoder_ is None else self.encoder_.transform(X)
         scaled = self._scale(X)
         return np.sum([machine(scaled) for machine in self._machines], axis=0)
+
+    @property
+    def kernels_(self) -> list[Kernel]:
+        """The kernels of the machines whose sum the model is, for scaled features."""
+        check_is_fitted(self)
+        return [machine.kernel for machine in self._machines]
+
+    def _trial_row(self) -> Any:
+        if self.encoder_ is not None:
+            return self.encoder_._trial_row()
+        return (sparse.csr_array if self._scale.is_text else np.zeros)((1, self.n_features_in_))
+
+    def _check_fitted(self) -> None:
+        KernelMachine._check_fitted(self)  # no single expansion, which is what the classes in between check
+        d, encoder, scale, machines = self.n_features_in_, self.encoder_, self._scale, self._machines
+        width, n_classes = d, len(getattr(self, "classes_", ()))
+        is_sound = type(scale) is Scaler and type(machines) is list and len(machines) > 0
+        if encoder is not None:
+            width = len(encoder.output_columns_)
+            is_sound &= type(encoder) is TableEncoder and encoder.n_features_in_ == d and scale.centre is None
+        elif scale.centre is not None:
+            width = len(scale.kept)
+            is_sound &= len(scale.centre) == d
+        k = n_classes if n_classes > 2 else 1
+        for one in machines:
+            weights = vars(one.kernel).get("weights")
+            is_sound &= one.vectors.shape[1:] == (width,) and one.vectors.dtype.kind == "f"
+            is_sound &= one.coefficients.shape[1] == k and one.n_support is None
+            is_sound &= weights is None or len(weights) == width
+        is_sound &= type(self.kernels_[0]) in KERNELS.values() and self.shape_fit_[1] == d
+        is_sound &= (
+            self.feature_importances_.min() >= 0.0 and abs(self.feature_importances_.sum() - 1.0) < 1e-9
+        )
+        if not is_sound:
+            raise ValueError("machines, scales and encoder do not belong together")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 from adatron.gram import blockwise, mapped_rows, weighted_sum
 
 _CONSTANT = 1e-10  # deviation, relative to the largest value, below which a feature is constant
-_CLIP = 5.0  # deviations
+CLIP = 5.0  # deviations
 _DENSE_BYTES = 2**28  # that sparse rows may take when filled up
 _FEW_FEATURES = 1_000  # up to which sparse rows are no text
 
@@ -31,6 +31,17 @@ class Scaler:
     kept: np.ndarray | None = None  # places of the features that vary
     is_text: bool = False
 
+    def __post_init__(self) -> None:
+        parts, is_sound = (self.centre, self.scale, self.unit, self.kept), type(self.is_text) is bool
+        if any(part is not None for part in parts):
+            centre, scale, unit, kept = (np.asarray(part) for part in parts)
+            is_sound &= not self.is_text and centre.shape == scale.shape == unit.shape and centre.ndim == 1
+            is_sound &= kept.dtype.kind == "i" and kept.ndim == 1 and len(kept) > 0
+            is_sound &= bool(kept.min(initial=0) >= 0 and kept.max(initial=0) < len(centre))
+            is_sound &= bool(scale.min() > 0.0 and unit.min() > 0.0)
+        if not is_sound:
+            raise ValueError("the parts of a scaler do not belong together")
+
     def __call__(self, X: Any) -> Any:
         if self.is_text:
             return sparse.csr_array(normalize(sparse.csr_array(X)))
@@ -46,7 +57,7 @@ def scaled(X: Any, centre: Any, scale: Any, unit: Any, kept: np.ndarray) -> np.n
     z = X[:, kept].astype(np.float64) / unit[kept]
     z -= centre[kept]
     z /= scale[kept]
-    return z / np.sqrt(1.0 + (z / _CLIP) ** 2)
+    return z / np.sqrt(1.0 + (z / CLIP) ** 2)
 
 
 def scaler_for(X: Any, weights: np.ndarray) -> Scaler:

@@ -90,6 +90,7 @@ class Search:
         self.teachers: list[Candidate] = []  # machines that weights of features were learned from
         self.relevances: list[np.ndarray] = []  # of the features, round by round
         self.is_stopped = False  # by a callback or Ctrl-C
+        self.is_late = False  # whether the time limit has cut something short
         self.after_round: Callable[[Candidate], bool] = lambda best: False  # whether to stop
         self._distances: dict[tuple[str, float, int], tuple[np.ndarray, float]] = {}
         self._known: dict[tuple[str, int, float, int], Candidate] = {}  # of a search that was interrupted
@@ -217,8 +218,9 @@ class Search:
 
     def is_over(self, part: float = 0.5) -> bool:
         """Whether the search was stopped, or a part of the time limit has passed."""
-        left = self.seconds_left()
-        return self.is_stopped or (self.time_limit is not None and left <= (1.0 - part) * self.time_limit)
+        if self.time_limit is not None and self.seconds_left() <= (1.0 - part) * self.time_limit:
+            self.is_late = True
+        return self.is_stopped or self.is_late
 
     def saved(self) -> dict[str, Any]:
         """The candidates that were judged, for a checkpoint."""

@@ -3,9 +3,9 @@
 `ConvergenceDisplay` shows the course of a fit: margin, bias, objective and violation of the
 Karush–Kuhn–Tucker conditions after every epoch. `MarginDisplay` shows its result for two
 features: the decision boundary, the margins and the support vectors. `KernelPathDisplay` shows the
-score of each kernel width that was tried, `ClusterPathDisplay` how clusters split as
-the width falls. Each has ``from_estimator``, keeps what it drew as attributes, and leaves showing or saving
-to you:
+score of each kernel width that was tried, `ClusterPathDisplay` how clusters split as the width falls, and
+`ImportanceDisplay` which columns matter most. Each has ``from_estimator``, keeps what it drew as attributes,
+and leaves showing or saving to you:
 
 >>> from adatron import SVC
 >>> from adatron.datasets import make_parity
@@ -20,7 +20,14 @@ to you:
 
 from adatron.display.cluster_path import ClusterPathDisplay
 from adatron.display.convergence import ConvergenceDisplay
+from adatron.display.importance import ImportanceDisplay
 from adatron.display.kernel_path import KernelPathDisplay
 from adatron.display.margin import MarginDisplay
 
-__all__ = ["ClusterPathDisplay", "ConvergenceDisplay", "KernelPathDisplay", "MarginDisplay"]
+__all__ = [
+    "ClusterPathDisplay",
+    "ConvergenceDisplay",
+    "ImportanceDisplay",
+    "KernelPathDisplay",
+    "MarginDisplay",
+]

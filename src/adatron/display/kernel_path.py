@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["KernelPathDisplay"]
 
 _LOG_FROM = 10.0  # ratio of the largest criterion to the smallest from which its axis is logarithmic
+_LEGEND_COLUMNS = 4
 _X_LABELS = {"sigma": "width σ", "gamma": "γ", "C": "C"}
 _SUPPORT = "#9A6A00"  # dark enough for the labels of an axis
 
@@ -39,7 +40,11 @@ class KernelPathDisplay:
     support_ax_ : Axes or None
         Of the number of support vectors, on the right.
     line_ : Line2D
-        The criterion.
+        The criterion; of several kernels, that of the best step's.
+    lines_ : dict of Line2D
+        That of each kernel, by its name.
+    weighted_ : dict of Line2D
+        Diamonds for steps with weights of features, by the name of the kernel.
     support_line_ : Line2D or None
     best_ : Line2D
         The ring around the best step.
@@ -161,7 +166,7 @@ class KernelPathDisplay:
         order = self._shown()
         x, values = (self._column(name)[order] for name in (self.path.x, "criterion"))
         usable = np.isfinite(values)
-        self.line_ = self._criterion(x[usable], values[usable], line_kw)
+        self._lines(line_kw)
         self.best_ = self._ring()
         self.failed_ = self._crosses(x[~usable])
         self._scales(values[usable], log_criterion)
@@ -169,19 +174,45 @@ class KernelPathDisplay:
         self.support_line_: Line2D | None = None
         if support_vectors and np.isfinite(self._column("n_support")).any():
             self._support(x, self._column("n_support")[order])
-        handles = [self.line_, self.best_, self.failed_, self.support_line_]
-        drawn = [line for line in handles if line is not None]
-        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": len(drawn)}
+        handles = [*self.lines_.values(), *list(self.weighted_.values())[:1], self.best_, self.failed_]
+        drawn = [line for line in [*handles, self.support_line_] if line is not None]
+        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
+        above["ncols"] = min(len(drawn), _LEGEND_COLUMNS)
         ax.legend(handles=drawn, fontsize=8, frameon=False, columnspacing=1.2, **above)
         return self
 
-    def _shown(self) -> np.ndarray:
+    def _lines(self, line_kw: Any) -> None:
+        """A line for each kernel, and diamonds for its steps with weights of features."""
+        self.lines_: dict[str, Line2D] = {}
+        self.weighted_: dict[str, Line2D] = {}
+        best, power = self.path.best.get("kernel", ""), self._column("power")
+        kernels = self.path["kernel"] if "kernel" in self.path.columns else np.full(len(self.path), "")
+        names = [str(name) for name in dict.fromkeys(kernels.tolist())]
+        colours = dict(zip(names, [COLOURS[0], *COLOURS[2:]] * len(names), strict=False))
+        for name in names:
+            label = name if len(names) > 1 else self.path.criterion
+            own: dict[str, Any] = {"color": colours[name], "label": label}
+            x, values = self._usable((kernels == name) & ~(power > 0.0))
+            self.lines_[name] = self._criterion(x, values, own | line_kw)
+            x, values = self._usable((kernels == name) & (power > 0.0))
+            if len(x):
+                own |= {"marker": "D", "markersize": 5.0, "linestyle": "none", "label": "weighted features"}
+                self.weighted_[name] = self._criterion(x, values, own)
+        self.line_ = self.lines_[best]
+
+    def _usable(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """σ and finite criteria of some of the steps."""
+        order = self._shown(chosen)
+        x, values = (self._column(name)[order] for name in (self.path.x, "criterion"))
+        return x[np.isfinite(values)], values[np.isfinite(values)]
+
+    def _shown(self, chosen: Any = True) -> np.ndarray:
         """Places of the steps in order of σ; of several levels of a search, those of the best step's.
 
         Of several steps with one σ, which differ in something else, the best.
         """
         level, criterion = self._column("level"), self._column("criterion")
-        same = np.flatnonzero((level == level[self.path.best_index]) | np.isnan(level))
+        same = np.flatnonzero(((level == level[self.path.best_index]) | np.isnan(level)) & chosen)
         x = self._column(self.path.x)
         ordered = same[np.lexsort((criterion[same], x[same]))]
         return ordered[np.unique(x[ordered], return_index=True)[1]]
@@ -193,8 +224,8 @@ class KernelPathDisplay:
         return self.path[name].astype(float)
 
     def _criterion(self, x: np.ndarray, values: np.ndarray, line_kw: Any) -> Line2D:
-        style = {"color": COLOURS[0], "linewidth": 1.6, "marker": "o", "markersize": 3.5, "zorder": 3}
-        return self.ax_.plot(x, values, **(style | {"label": self.path.criterion} | line_kw))[0]
+        style = {"linewidth": 1.6, "marker": "o", "markersize": 3.5, "zorder": 3}
+        return self.ax_.plot(x, values, **(style | line_kw))[0]
 
     def _ring(self) -> Line2D:
         best, x = self.path.best, self.path.x

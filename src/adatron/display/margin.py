@@ -102,7 +102,7 @@ class MarginDisplay:
         Parameters
         ----------
         estimator : fitted classifier with ``decision_function``
-            Its support vectors are ringed if it has ``support_``.
+            Its support vectors are ringed if it has ``support_vectors_``.
         X : array-like of shape (n_samples, 2)
         y : array-like of shape (n_samples,)
         ax : Axes, optional

@@ -73,9 +73,9 @@ def support_vectors_of(estimator: Any, points: np.ndarray) -> np.ndarray | None:
     """
     inner = innermost(estimator)
     support = getattr(inner, "support_", None)
-    if support is None:
+    vectors: Any = getattr(inner, "support_vectors_", None)
+    if support is None or vectors is None:  # all rows of a least-squares machine are support vectors
         return None
-    vectors: Any = getattr(inner, "support_vectors_", np.empty((0, 0)))
     vectors = vectors.toarray() if sparse.issparse(vectors) else np.asarray(vectors)
     if inner is estimator and vectors.shape == (len(support), 2):
         return vectors

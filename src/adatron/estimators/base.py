@@ -20,7 +20,10 @@ from adatron.kernels import Kernel
 from adatron.numerics.threads import one_blas_thread
 from adatron.training import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Status, rounds
 
-_FITTED_IN_PRIVATE = ("_advice", "_alphas", "_bound", "_expansion", "_layout", "_probabilities", "_stages")
+_FITTED_IN_PRIVATE = (
+    "_advice", "_alphas", "_bound", "_expansion", "_layout", "_machines", "_probabilities", "_scale",
+    "_stages", "_unit",
+)  # fmt: skip
 _SHOWN = {n * 10**k for n in (1, 2, 5) for k in range(7)}  # epochs that `verbose` prints
 
 
@@ -221,15 +224,13 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         a, d, k = vars(self), self.n_features_in_, len(getattr(self, "classes_", "1"))
         s, rows = len(a.get("support_", ())), np.shape(a.get("dual_coef_", [[]]))[0]
         shapes: dict[str, tuple[int, ...]] = {
-            "feature_names_in_": (d,), "feature_scale_": (d,), "class_weight_": (k,), "n_support_": (k,),
-            "support_": (s,), "dual_coef_": (rows, s),
+            "feature_names_in_": (d,), "feature_importances_": (d,), "class_weight_": (k,),
+            "n_support_": (k,), "support_": (s,), "dual_coef_": (rows, s),
         }  # fmt: skip
         status, names = a.get("status_", Status.CONVERGED), a.get("feature_names_in_", np.empty(0))
         converged = status is Status.CONVERGED
         checks = [(name, np.shape(a[name]) == shapes[name]) for name in a.keys() & shapes]
-        checks += [
-            (name, np.min(a[name]) > 0.0) for name in a.keys() & {"feature_scale_", "gamma_", "sigma_"}
-        ]
+        checks += [(name, np.min(a[name]) > 0.0) for name in a.keys() & {"gamma_", "sigma_"}]
         checks += [
             ("n_features_in_", type(d) is int and d >= 1),
             ("feature_names_in_", all(isinstance(name, str) for name in names.tolist())),
@@ -245,8 +246,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             checks += [
                 ("support_", are_places and self.support_.min() >= 0 and self.support_.max() < n_rows),
                 ("n_support_", counts.dtype.kind == "i" and counts.sum() == s and counts.min() >= 0),
-                ("dual_coef_", abs(self.dual_coef_).max() <= bound * (1.0 + 1e-6)),  # the bound is C
             ]
+            if "dual_coef_" in a:  # the bound is C
+                checks += [("dual_coef_", abs(self.dual_coef_).max() <= bound * (1.0 + 1e-6))]
         if wrong := sorted({name for name, holds in checks if not holds}):
             raise ValueError(f"{', '.join(wrong)} cannot be, beside the other attributes")
 

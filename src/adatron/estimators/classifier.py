@@ -172,16 +172,20 @@ class ExpansionClassifier(ClassifierMixin, ExpansionMachine):
 
     def _check_fitted(self) -> None:
         super()._check_fitted()
-        classes, layout, k = self.classes_, self._layout, len(self.classes_)
-        is_ordered = classes.dtype.kind == "O" or np.array_equal(np.unique(classes), classes)
-        if not is_ordered or not 2 <= k == len(set(classes.tolist())) == layout.n_classes:
-            raise ValueError("classes_ are not two or more in order")
+        self._check_classes()
+        layout, k = self._layout, len(self.classes_)
         n_problems = len(layout.pairs) if layout.is_pairwise else 1 if layout.is_binary else k
         n_biases, n_rows = len(self.intercept_), k - 1 if layout.is_pairwise else n_problems
         if (n_biases, self.dual_coef_.shape[0]) != (n_problems, n_rows):
             raise ValueError(f"intercept_ and dual_coef_ are not those of {n_problems} problems")
         if getattr(self, "decision_function_shape", "ovr") not in ("ovr", "ovo"):
             raise ValueError("decision_function_shape is neither 'ovr' nor 'ovo'")
+
+    def _check_classes(self) -> None:
+        classes, k = self.classes_, len(self.classes_)
+        is_ordered = classes.dtype.kind == "O" or np.array_equal(np.unique(classes), classes)
+        if not is_ordered or not 2 <= k == len(set(classes.tolist())) == self._layout.n_classes:
+            raise ValueError("classes_ are not two or more in order")
 
 
 def classifier_attributes(plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray) -> dict[str, Any]:

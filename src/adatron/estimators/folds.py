@@ -15,7 +15,7 @@ from adatron.gram import is_dask, on_client
 
 @dataclass(frozen=True)
 class Folds:
-    """What every fold trains with and holds out; equal rows that are merged can be held out in part."""
+    """Weights of rows that every fold trains with and holds out."""
 
     training: np.ndarray  # (m, F)
     held: np.ndarray  # (m, F)
@@ -59,15 +59,6 @@ class Folds:
     def some(self, rows: Any = slice(None), n_folds: int | None = None) -> Folds:
         """Some of the rows, and the first folds."""
         return Folds(self.training[rows, :n_folds], self.held[rows, :n_folds])
-
-    def merged(self, place: np.ndarray) -> Folds:
-        """Rows with the same place as one."""
-        if place.max() + 1 == len(place):
-            return self
-        training, held = (np.zeros((place.max() + 1, self.n_folds)) for _ in range(2))
-        np.add.at(training, place, self.training)
-        np.add.at(held, place, self.held)
-        return Folds(training, held)
 
     def check_classes(self, codes: np.ndarray, classes: np.ndarray, at_least: int = 2) -> None:
         """Refuse folds that leave too few classes to train on."""

@@ -21,9 +21,10 @@ from sklearn.pipeline import Pipeline
 
 from adatron.estimators.base import KernelMachine
 from adatron.kernels import KERNELS, CallableKernel, Kernel
+from adatron.tables import TableEncoder
 
 _MOST_FEATURES = 10**7  # of rows that are not sparse
-_MAY_BE_INFINITE = {"bias_interval_", "history_", "path_", "statistics_", "categories_"}
+_MAY_BE_INFINITE = {"bias_interval_", "history_", "path_", "cv_results_", "statistics_", "categories_"}
 _METHODS = ("predict", "decision_function", "predict_proba", "score_samples", "staged_decision_function")
 
 
@@ -44,8 +45,10 @@ def check_model(model: Any) -> None:
             warnings.simplefilter("ignore")
             for part in estimators_in(model):
                 _check_attributes(part)
-                if isinstance(part, KernelMachine) and any(name.endswith("_") for name in vars(part)):
+                is_fitted = any(name.endswith("_") for name in vars(part))
+                if isinstance(part, KernelMachine | TableEncoder) and is_fitted:
                     part._check_fitted()
+                if isinstance(part, KernelMachine) and is_fitted:
                     _check_outputs(part)
             part = model
             if isinstance(model, Pipeline) and len(model.steps) > 1:

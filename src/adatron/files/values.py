@@ -31,6 +31,11 @@ REGISTERED = {  # classes that a file may hold, under the module that it names: 
     "adatron": "AutoSVC AutoSVR EnsembleSVC KernelPerceptron OneClassSVM ParzenClassifier SVC SVR "
     "SupportVectorClustering",
     "adatron.kernels": "Constant Power Product Sum",  # besides those in KERNELS
+    "adatron.auto.scaling": "Scaler",
+    "adatron.tables": "TableEncoder",
+    "adatron.tables.columns": "Reading",
+    "adatron.tables.encodings": "Dates Levels Numbers Texts",
+    "adatron.tables.summary": "ColumnSummary ColumnTable",
     "adatron.estimators.classifier": "Layout",
     "adatron.estimators.expansion": "Expansion",
     "adatron.estimators.probabilities": "ClassProbabilities PairProbabilities",
@@ -59,13 +64,13 @@ _TYPES = {  # that each kind of node may have, besides objects
     "TypeNode": {"builtins.bool", "builtins.int", "builtins.float", "builtins.str", *_NUMBERS},
 }  # fmt: skip
 _ENDINGS = {"NdArrayNode": ".npy", "SparseMatrixNode": ".npz"}
-_NESTED = re.compile(r'(?!")(\{|.+[\[{])', re.DOTALL)  # JSON other than text, a number or a list of numbers
+_NESTED = re.compile(r'(?!")(\{|.+[\[{])', re.DOTALL)  # JSON other than text, numbers and flat lists
 _WAY_OUT = "set it to its default, or pickle the model"
 _WAYS_OUT = {
     "FunctionNode": "it is a function, and a file holds no code; use a kernel of adatron.kernels (sums, "
     "products and powers of them, too) or kernel='precomputed', or pickle the model"
 }
-_LONG = 16  # numbers, from which a list becomes one node
+_LONG = 16  # numbers or texts, from which a list becomes one node
 _OF_A_RUN = ("_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx", "_metadata_request")
 
 
@@ -142,16 +147,22 @@ def dumped(value: Any, kind: str, about: Any = None) -> list[Any]:
 
 
 def _portable(value: Any, lists: dict[str, str]) -> Any:
-    """A copy without what belongs to a run; long lists of numbers go to `lists`."""
+    """A copy without what belongs to a run; long lists of numbers or of text go to `lists`."""
     kind = type(value)
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return None
     if kind.__module__.startswith("pandas."):
         return _portable(value.tolist(), lists)  # an index
-    if kind is list and len(value) >= _LONG and {type(item) for item in value} <= {int, float, bool}:
-        token = secrets.token_hex(16)
-        lists[json.dumps(token)] = json.dumps(value)
-        return token
+    if kind is list and len(value) >= _LONG:
+        types, text = {type(item) for item in value}, ""
+        if types == {str}:  # brackets within text are escaped, so that the list is seen to be flat
+            text = "[" + json.dumps(value)[1:].replace("[", "\\u005b").replace("{", "\\u007b")
+        elif types <= {int, float, bool}:
+            text = json.dumps(value)
+        if text:
+            token = secrets.token_hex(16)
+            lists[json.dumps(token)] = text
+            return token
     if kind in (list, tuple):
         return kind(_portable(item, lists) for item in value)
     if kind is dict:  # skops takes a key that is False for True; 0 and 1 are as good

@@ -16,7 +16,7 @@ one they have. `Regime` has the sizes at which one takes the place of another.
 # isort: off
 from adatron.gram.base import Gram, PartialMatrix, TwinGram, add_kept_rows, row_of
 from adatron.gram.choose import Choice, choose_gram
-from adatron.gram.dense import FEW_COLUMNS, DenseGram, GaussianFamily, LazyGram, symmetric_product
+from adatron.gram.dense import FEW_COLUMNS, DenseGram, LazyGram, symmetric_product
 from adatron.gram.low_rank import LowRankGram, low_rank_gram, nystroem_single, pivoted_cholesky
 from adatron.gram.regime import REGIME, Regime
 from adatron.gram.row_source import (

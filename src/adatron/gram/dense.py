@@ -9,16 +9,15 @@ from scipy import sparse
 from scipy.linalg.blas import dsymv
 
 from adatron.gram.base import FUNCTIONS, Gram, PartialMatrix, Rows, add_kept_rows, check_finite, row_of
-from adatron.gram.row_source import as_dense, slices
+from adatron.gram.row_source import as_dense
 from adatron.gram.tiles import tile_evaluator, usable_form, whole_matrix
-from adatron.kernels import Kernel, Linear, squared_norms
+from adatron.kernels import Kernel, squared_norms
 from adatron.numerics.compiled import IS_COMPILED, compiled, compiled_part
-from adatron.numerics.exponential import exponentials
-from adatron.numerics.threads import in_parallel, one_blas_thread, usable_threads
+from adatron.numerics.threads import one_blas_thread, usable_threads
 
 FEW_COLUMNS = 3  # up to this many, one symmetric product per column is faster than a general product
 _FEW_ROWS = 1_000  # up to this many, one thread multiplies as fast as several
-_FIRST_ROOM, _TILE, _WORTH_THREADS = 64, 256, 700  # rows
+_FIRST_ROOM = 64  # rows
 _DENSE_AT_MOST = 2**26  # bytes that sparse rows may take when filled up
 
 
@@ -156,46 +155,6 @@ class LazyGram(Gram):
 
     def restrict(self, rows: np.ndarray) -> LazyGram:
         return LazyGram(self.kernel, self.X[rows])
-
-
-class GaussianFamily:
-    """The kernel matrices ``exp(−γ|x_i − x_j|²)`` of the rows of `X` for any γ, in float32.
-
-    Squared distances are computed once, from inner products of centred rows. The matrix of a width
-    overwrites the previous one.
-    """
-
-    def __init__(self, X: Any) -> None:
-        is_sparse = sparse.issparse(X)
-        X = X if is_sparse else as_dense(X) - X.mean(axis=0)  # fewer digits cancel
-        self.m = X.shape[0]
-        self.n_threads = usable_threads() if self.m > _WORTH_THREADS else 1
-        self.distances = np.empty((self.m, self.m), dtype=np.float32)
-        self._matrix: np.ndarray | None = None
-        with one_blas_thread():
-            norms = np.asarray((X.multiply(X) if is_sparse else X * X).sum(axis=1), np.float32).ravel()
-            tiles = tile_evaluator(Linear(), X, np.float32)
-            tiles.fill(np.arange(self.m), None, self.distances, self.n_threads)
-
-        def work(part: slice) -> None:
-            tile = self.distances[part]
-            tile *= np.float32(-2.0)
-            tile += norms
-            tile += norms[part, None]
-            np.maximum(tile, 0.0, out=tile)
-
-        in_parallel(work, slices(self.m, _TILE), self.n_threads)
-        np.fill_diagonal(self.distances, 0.0)
-
-    def gram(self, gamma: float) -> DenseGram:
-        """The kernel matrix of one width."""
-        K = self._matrix = np.empty_like(self.distances) if self._matrix is None else self._matrix
-
-        def work(part: slice) -> None:
-            exponentials(np.multiply(self.distances[part], np.float32(-gamma), out=K[part]))
-
-        in_parallel(work, slices(self.m, _TILE), self.n_threads)
-        return DenseGram(K, np.float32)
 
 
 @compiled

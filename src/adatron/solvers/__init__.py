@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from adatron.solvers.base import Pause, Solver, take_columns
-from adatron.solvers.conjugate_hinge import ConjugateHinge, nearest_penalty
 from adatron.solvers.crammer_singer import CrammerSinger, CrammerSingerProblem, crammer_singer
 from adatron.solvers.greedy_adatron import GreedyAdatron
 from adatron.solvers.kernel_adatron import KernelAdatron, SecantAdatron

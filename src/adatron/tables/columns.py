@@ -14,6 +14,8 @@ import numpy as np
 
 from adatron.tables.parsing import MISSING_NUMBER, MISSING_TEXT, parse_dates, parse_durations, parse_numbers
 
+FORMS = ("number", "boolean", "duration", "date", "label")
+
 
 @dataclass(frozen=True)
 class Column:
@@ -43,6 +45,11 @@ class Reading:
     decimal: str = "."
     day_first: bool = False
     is_written: bool = False  # as text, so that a typo is nothing unusual
+
+    def __post_init__(self) -> None:
+        flags = type(self.day_first) is type(self.is_written) is bool
+        if self.form not in FORMS or self.decimal not in (".", ",") or not flags:
+            raise ValueError(f"no column is read as {self}")
 
 
 def converted(column: Column, reading: Reading) -> Column:

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from adatron.exceptions import AdatronWarning
 from adatron.tables import encodings
-from adatron.tables.columns import converted, distinct
+from adatron.tables.columns import Reading, converted, distinct
 from adatron.tables.kinds import DROPPED, KINDS, MANY_LEVELS, Decision, decide
 from adatron.tables.reading import Table
-from adatron.tables.summary import ColumnTable, summary_of
+from adatron.tables.summary import ColumnSummary, ColumnTable, summary_of
 from adatron.tables.targets import Target
 
 _DENSE_BYTES = 2**29  # beyond which sparse output pays where most of it is zero
@@ -254,6 +254,31 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             else:
                 raise ValueError(f"kinds names the column {name!r}, which X does not have")
         return found
+
+    def _trial_row(self) -> np.ndarray:
+        """A row that `transform` takes; the check of a model file transforms it."""
+        return np.full((1, self.n_features_in_), np.nan)
+
+    def _check_fitted(self) -> None:
+        """Raise a ValueError where fitted attributes contradict one another, as in a forged model file."""
+        n, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        columns = zip(self._encodings, self._readings, self.columns_.rows, strict=True)
+        counts = [sum(len(part.names) for part in parts) for parts in self._encodings]
+        is_sound = type(n) is int and len(self._encodings) == n >= 1 and sum(counts) == len(self._names_out)
+        is_sound &= type(self.is_sparse_) is bool and len(self.output_kinds_) == len(self._names_out) > 0
+        is_sound &= all(type(name) is str for name in [*self._names_out, *self.output_kinds_])
+        is_sound &= np.array_equal(self.output_columns_, np.repeat(np.arange(n), counts))
+        if names is not None:
+            is_sound &= names.shape == (n,) and all(type(name) is str for name in names.tolist())
+        for parts, reading, summary in columns:
+            forms = {form for part in parts for form in encodings.FORMS[type(part)]}
+            is_sound &= not parts or reading.form in forms
+            is_sound &= type(summary) is ColumnSummary and type(reading) is Reading
+        if not is_sound:
+            raise ValueError("encodings and names of columns do not belong together")
+        row = self.transform(self._trial_row())
+        if row.shape != (1, len(self._names_out)):
+            raise ValueError("the encoded row has another shape than the names of its features")
 
     def _places(self, table: Table) -> list[int]:
         """Where the columns of the training table are in another one."""

@@ -7,6 +7,7 @@ two values of a two-valued column are −1 and 1, and two levels of a category h
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,16 @@ class Numbers:
     is_two_valued: bool = True  # −1 at `centre`, 1 at `centre` + `scale`
     has_values: bool = True
     has_indicator: bool = False
+
+    def __post_init__(self) -> None:
+        numbers, flags = (
+            (self.unit, self.centre, self.scale, self.fill),
+            (self.has_values, self.has_indicator),
+        )
+        are_numbers = all(type(number) is float and isfinite(number) for number in numbers)
+        are_flags = all(type(flag) is bool for flag in (self.is_two_valued, *flags))
+        if not (are_numbers and are_flags and type(self.name) is str and min(self.unit, self.scale) > 0.0):
+            raise ValueError(f"no column is scaled by {self}")
 
     @classmethod
     def fit(cls, column: Column, is_two_valued: bool = False) -> Numbers:
@@ -108,11 +119,23 @@ class Levels:
     levels: list[str]
     table: np.ndarray
 
+    def __post_init__(self) -> None:
+        _check_texts(self.names)
+        _check_texts(self.levels)
+        shape = (len(self.levels) + 2, len(self.names))
+        if self.table.shape != shape or self.table.dtype != np.float64:
+            raise ValueError(f"a table of levels has shape {self.table.shape} instead of {shape}")
+
     def transform(self, column: Column) -> np.ndarray:
         place = {level: i for i, level in enumerate(self.levels)}
         rows = [place.get(level, len(self.levels)) for level in column.levels]
         rows.append(len(self.levels) + 1)  # found at −1
         return self.table[np.array(rows)].take(column.values, axis=0)
+
+
+def _check_texts(values: Any) -> None:
+    if type(values) is not list or {type(value) for value in values} - {str}:
+        raise ValueError("names and levels must be a list of text")
 
 
 def _counts(column: Column) -> np.ndarray:
@@ -183,6 +206,12 @@ class Dates:
 
     parts: dict[str, Numbers]
 
+    def __post_init__(self) -> None:
+        if not self.parts.keys() <= set(_DATE_PARTS) or {type(own) for own in self.parts.values()} - {
+            Numbers
+        }:
+            raise ValueError(f"no date has the parts {list(self.parts)}")
+
     @classmethod
     def fit(cls, column: Column) -> Dates:
         parts = {}
@@ -208,6 +237,12 @@ class Dates:
         return np.concatenate(blocks, axis=1)
 
 
+_DATE_PARTS = (
+    "elapsed", "year", "month_sin", "month_cos", "weekday_sin", "weekday_cos", "weekend", "hour_sin",
+    "hour_cos",
+)  # fmt: skip
+
+
 def _date_parts(dates: np.ndarray) -> dict[str, np.ndarray]:
     missing = np.isnat(dates)
     days = dates.astype("datetime64[D]")
@@ -216,18 +251,18 @@ def _date_parts(dates: np.ndarray) -> dict[str, np.ndarray]:
     hour = (dates - days).astype(np.float64) / 3.6e9
     month = days.astype("datetime64[M]").astype(np.int64) % 12
     turn = 2.0 * np.pi
-    parts = {
-        "elapsed": dates.astype(np.float64) / 8.64e10,
-        "year": years.astype(np.float64) + 1970.0,
-        "month_sin": np.sin(turn * month / 12.0),
-        "month_cos": np.cos(turn * month / 12.0),
-        "weekday_sin": np.sin(turn * weekday / 7.0),
-        "weekday_cos": np.cos(turn * weekday / 7.0),
-        "weekend": np.where(weekday >= 5, 1.0, -1.0),
-        "hour_sin": np.sin(turn * hour / 24.0),
-        "hour_cos": np.cos(turn * hour / 24.0),
-    }
-    return {name: np.where(missing, np.nan, values) for name, values in parts.items()}
+    parts = (
+        dates.astype(np.float64) / 8.64e10,
+        years.astype(np.float64) + 1970.0,
+        np.sin(turn * month / 12.0),
+        np.cos(turn * month / 12.0),
+        np.sin(turn * weekday / 7.0),
+        np.cos(turn * weekday / 7.0),
+        np.where(weekday >= 5, 1.0, -1.0),
+        np.sin(turn * hour / 24.0),
+        np.cos(turn * hour / 24.0),
+    )
+    return {name: np.where(missing, np.nan, own) for name, own in zip(_DATE_PARTS, parts, strict=True)}
 
 
 @dataclass
@@ -237,6 +272,11 @@ class Texts:
     name: str
     words: list[str]
     idf: np.ndarray
+
+    def __post_init__(self) -> None:
+        _check_texts([self.name, *self.words])
+        if self.idf.shape != (len(self.words),) or self.idf.dtype != np.float64:
+            raise ValueError(f"{len(self.words)} words have weights of shape {self.idf.shape}")
 
     @classmethod
     def fit(cls, column: Column) -> list[Texts]:
@@ -262,3 +302,8 @@ class Texts:
         counter = CountVectorizer(ngram_range=(1, 2), vocabulary=self.words)
         weighted = counter.transform([*column.levels, ""]).multiply(self.idf).tocsr()
         return normalize(weighted)[column.values]
+
+
+FORMS: dict[type, tuple[str, ...]] = {  # of columns that each encoding is for
+    Numbers: ("number", "boolean", "duration"), Levels: ("label",), Texts: ("label",), Dates: ("date",),
+}  # fmt: skip

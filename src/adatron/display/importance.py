@@ -1,0 +1,123 @@
+"""`ImportanceDisplay`: which columns matter most."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from adatron.display.style import COLOURS, innermost, new_panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ImportanceDisplay"]
+
+_LONGEST_NAME = 30  # characters
+
+
+class ImportanceDisplay:
+    """The most important columns as horizontal bars, the most important one on top.
+
+    Use `from_estimator`, or give importances and names and call `plot`.
+
+    Parameters
+    ----------
+    importances : ndarray of shape (n_features,)
+    names : list of str
+        Of the columns.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : matplotlib Axes
+    bars_ : BarContainer
+
+    See Also
+    --------
+    adatron.AutoSVC : says what its ``feature_importances_`` mean.
+    sklearn.inspection.permutation_importance : measures what an estimator loses without a column.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from adatron import AutoSVC
+    >>> from adatron.display import ImportanceDisplay
+    >>> X, y = load_iris(as_frame=True, return_X_y=True)
+    >>> display = ImportanceDisplay.from_estimator(AutoSVC().fit(X, y), n_columns=3)
+    >>> len(display.bars_), display.ax_.get_xlabel()
+    (3, 'importance')
+    """
+
+    def __init__(self, importances: np.ndarray, names: list[str]) -> None:
+        self.importances, self.names = np.asarray(importances, dtype=float), [str(name) for name in names]
+        if self.importances.shape != (len(self.names),):
+            raise ValueError(
+                f"importances have shape {self.importances.shape}, but there are {len(self.names)} names"
+            )
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, **plot_kw: Any) -> ImportanceDisplay:
+        """Draw the ``feature_importances_`` of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``feature_importances_``
+            Or a pipeline that ends in one, or a search over one; columns are those of the last step then.
+        **plot_kw
+            Those of `plot`.
+
+        Returns
+        -------
+        ImportanceDisplay
+        """
+        check_is_fitted(estimator)
+        inner = innermost(estimator)
+        importances = getattr(inner, "feature_importances_", None)
+        if importances is None:
+            raise TypeError(
+                f"{type(inner).__name__} has no feature_importances_; AutoSVC and AutoSVR have, and "
+                "sklearn.inspection.permutation_importance measures those of any estimator"
+            )
+        names = getattr(inner, "feature_names_in_", [f"feature {j}" for j in range(len(importances))])
+        return cls(importances, list(names)).plot(**plot_kw)
+
+    def plot(self, *, ax: Axes | None = None, n_columns: int = 10, **bar_kw: Any) -> ImportanceDisplay:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Default: a new figure.
+        n_columns : int, default=10
+            Columns to show at most.
+        **bar_kw
+            Passed on to ``Axes.barh``.
+
+        Returns
+        -------
+        ImportanceDisplay
+        """
+        if n_columns < 1:
+            raise ValueError(f"n_columns must be an integer >= 1, got {n_columns!r}")
+        shown = np.argsort(-self.importances, kind="stable")[:n_columns]
+        if ax is None:
+            self.figure_, axes = new_panels(1)
+            self.figure_.set_size_inches(6.0, 1.0 + 0.3 * len(shown))
+            ax = axes[0]
+        else:
+            self.figure_ = ax.figure  # type: ignore[assignment]
+        self.ax_ = ax
+        places = np.arange(len(shown))
+        self.bars_ = ax.barh(places, self.importances[shown], **({"color": COLOURS[0]} | bar_kw))
+        ax.set_yticks(places, labels=[_shortened(self.names[j]) for j in shown])
+        ax.invert_yaxis()
+        ax.set(xlabel="importance", xlim=(0.0, None))
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.tick_params(labelsize=9)
+        return self
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

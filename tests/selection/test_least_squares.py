@@ -1,0 +1,84 @@
+"""Machines of the search against plain loops, and their held-out decisions against separate fits."""
+
+import numpy as np
+import pytest
+from tests.reference import least_squares as naive
+
+from adatron.auto.geometry import feature_weights, relevances, shared
+from adatron.auto.least_squares import (
+    FoldKernels,
+    coefficients,
+    distances,
+    kernel_values,
+    relative_gap,
+)
+from adatron.auto.rows import SearchRows, fold_list
+from adatron.estimators.folds import Folds
+from adatron.kernels import KERNELS
+
+RNG = np.random.default_rng(0)
+X, Y, WEIGHTS = RNG.normal(size=(24, 3)), RNG.normal(size=(24, 2)), RNG.uniform(0.5, 2.0, 24)
+NAMES = ["laplacian", "exponential", "rbf"]
+
+
+def gram(name, gamma, rows):
+    return kernel_values(KERNELS[name], gamma, distances(KERNELS[name], rows, rows))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_coefficients_and_their_gap(name):
+    K, ridge = gram(name, 0.4, X), 0.1 / WEIGHTS
+    a = coefficients(K.copy(), Y, ridge)
+    np.testing.assert_allclose(a, naive.coefficients(name, 0.4, X, Y, 0.1, WEIGHTS), rtol=1e-7, atol=1e-9)
+    assert relative_gap(K @ a, Y, a, ridge) < 1e-10
+    assert relative_gap(K @ (1.1 * a), Y, 1.1 * a, ridge) > 1e-3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_row_of_weight_two_is_the_row_twice(name):
+    counts = np.where(np.arange(24) % 3 == 0, 2, 1)
+    once = coefficients(gram(name, 0.4, X), Y, 0.1 / counts)
+    rows, targets = np.repeat(X, counts, axis=0), np.repeat(Y, counts, axis=0)
+    twice = coefficients(gram(name, 0.4, rows), targets, np.full(len(rows), 0.1))
+    new = RNG.normal(size=(5, 3))
+    expected = naive.outputs(name, 0.4, rows, twice, new)
+    np.testing.assert_allclose(naive.outputs(name, 0.4, X, once, new), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("together", [True, False], ids=["folds together", "folds mixed"])
+def test_held_out_decisions_are_those_of_fits_without_the_fold(name, together):
+    numbers = np.repeat(np.arange(3), 8) if together else np.arange(24) % 3
+    held = np.where(numbers[:, None] == np.arange(3), WEIGHTS[:, None], 0.0)
+    folds = fold_list(Folds(WEIGHTS[:, None] - held, held))
+    rows = SearchRows(X, Y, np.zeros(2), np.empty(0), WEIGHTS, np.arange(3), folds)
+    D = distances(KERNELS[name], X, X)
+    found, _ = FoldKernels(rows, KERNELS[name], 0.4, D).solved(0.1)
+    for fold in range(3):
+        inside, others = numbers == fold, numbers != fold
+        a = naive.coefficients(name, 0.4, X[others], Y[others], 0.1, WEIGHTS[others])
+        expected = naive.outputs(name, 0.4, X[others], a, X[inside])
+        np.testing.assert_allclose(found[rows.held_folds == fold], expected, rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(numbers[rows.held], rows.held_folds)
+
+
+def test_relevances_are_squared_gradients():
+    a = naive.coefficients("laplacian", 0.4, X, Y, 0.1, WEIGHTS)
+    expected = naive.relevances(0.4, X, a, WEIGHTS)
+    np.testing.assert_allclose(relevances(X, WEIGHTS, 0.4, a), expected, rtol=1e-4)
+
+
+def test_weights_of_features():
+    relevance = np.array([4.0, 1.0, 0.0])
+    np.testing.assert_allclose(feature_weights(relevance, 0.5), [1.0, 0.5, 1e-5])
+    np.testing.assert_array_equal(feature_weights(np.zeros(2), 0.5), [1.0, 1.0])
+    np.testing.assert_array_equal(shared(relevance, np.array([0, 1, 1])), [4.0, 1.0, 1.0])
+
+
+def test_float32_matrices_that_rounding_makes_indefinite():
+    wide = np.random.default_rng(1).normal(size=(1_200, 2)).astype(np.float32)
+    K = gram("rbf", 0.01, wide)
+    assert np.linalg.eigvalsh(K.astype(np.float64))[0] < -1e-6
+    targets = np.sign(wide[:, :1]).astype(np.float64)
+    a = coefficients(K, targets, np.full(1_200, 1e-9))
+    assert np.abs(K.astype(np.float64) @ a - targets).mean() < 0.5
