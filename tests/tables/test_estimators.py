@@ -7,6 +7,7 @@ import pytest
 
 from adatron import SVC, SVR, EnsembleSVC, OneClassSVM, SupportVectorClustering
 from adatron.exceptions import AdatronWarning
+from adatron.io import load_model, save_model
 from adatron.tables import TableEncoder
 
 
@@ -55,3 +56,15 @@ def test_drop_ins_for_scikit_learn_name_the_encoder(estimator, table):
     frame = table[0]
     with pytest.raises((ValueError, TypeError), match=r"make_pipeline\(TableEncoder\(\), SV[CR]\(\)\)"):
         estimator.fit(frame[["age", "plan"]].fillna(0.0), np.arange(120))
+
+
+@pytest.mark.parametrize("estimator", [EnsembleSVC(), OneClassSVM(nu=0.2), SupportVectorClustering()])
+def test_model_files_hold_the_encoder(estimator, table, tmp_path):
+    frame, y = table
+    model = estimator.fit(frame, y)
+    save_model(model, tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops")
+    if hasattr(model, "predict"):
+        np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
+    else:
+        np.testing.assert_array_equal(again.labels_, model.labels_)

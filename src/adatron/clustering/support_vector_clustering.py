@@ -186,7 +186,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
 
     def _check_fitted(self) -> None:
         super()._check_fitted()
-        alpha, shape = self.dual_coef_, (len(self.support_), self.n_features_in_)
+        alpha, shape = self.dual_coef_, (len(self.support_), self._n_encoded)
         if alpha.min() < 0.0 or abs(alpha.sum() - 1.0) > 1e-6 or self.support_vectors_.shape != shape:
             raise ValueError("dual_coef_ is no convex combination of the support vectors")
         if not 0.0 <= self.radius_ < np.inf or self.labels_.max() + 1 != self.n_clusters_:

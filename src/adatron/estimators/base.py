@@ -216,8 +216,15 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     def _trial_row(self) -> Any:
         """A row that `predict` takes; the check of a model file predicts for it."""
+        if hasattr(self, "encoder_"):
+            return self.encoder_._trial_row()
         is_sparse = sparse.issparse(getattr(self, "support_vectors_", None))
         return (sparse.csr_array if is_sparse else np.zeros)((1, self.n_features_in_))
+
+    @property
+    def _n_encoded(self) -> int:
+        """Number of features behind the encoder of tables."""
+        return len(self.encoder_.output_columns_) if hasattr(self, "encoder_") else self.n_features_in_
 
     def _check_fitted(self) -> None:
         """Raise a ValueError where fitted attributes contradict one another, as in a forged model file."""
