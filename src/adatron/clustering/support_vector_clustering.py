@@ -68,6 +68,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     duality_gap_ : float
         Recomputed apart from the solver; relative to the squared radius, or 1e-8 of the largest k(x, x).
     status_, converged_, finished_exactly_, n_iter_, history_ : as in `SVC`
+    encoder_ : as in `OneClassSVM`
 
     References
     ----------
@@ -85,6 +86,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
 
     kernel = "rbf"  # the only one; not a parameter
     max_iter, time_limit, rank = -1, None, None  # parameters that this estimator does not offer
+    _encodes_tables = True
     _accepts_sparse, _more_epochs = False, "raise tol, or scale X"
 
     def __init__(
@@ -184,7 +186,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
 
     def _check_fitted(self) -> None:
         super()._check_fitted()
-        alpha, shape = self.dual_coef_, (len(self.support_), self.n_features_in_)
+        alpha, shape = self.dual_coef_, (len(self.support_), self._n_encoded)
         if alpha.min() < 0.0 or abs(alpha.sum() - 1.0) > 1e-6 or self.support_vectors_.shape != shape:
             raise ValueError("dual_coef_ is no convex combination of the support vectors")
         if not 0.0 <= self.radius_ < np.inf or self.labels_.max() + 1 != self.n_clusters_:

@@ -201,7 +201,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if getattr(self, "warm_start", False):  # the multipliers of each run, to begin the next fit with
             parts = [slice(run.first, run.first + run.problem.n_columns) for run in plan.runs]
             attributes["_alphas"] = [np.column_stack([s.alpha for s in solutions[part]]) for part in parts]
-        forget_fit(self, except_for={*attributes, "n_features_in_", "feature_names_in_"})
+        forget_fit(self, except_for={*attributes, "n_features_in_", "feature_names_in_", "encoder_"})
         self.__dict__.update(attributes)
 
     def set_params(self, **params: Any) -> Self:  # an unknown name is an error that suggests the nearest one
@@ -216,8 +216,15 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     def _trial_row(self) -> Any:
         """A row that `predict` takes; the check of a model file predicts for it."""
+        if hasattr(self, "encoder_"):
+            return self.encoder_._trial_row()
         is_sparse = sparse.issparse(getattr(self, "support_vectors_", None))
         return (sparse.csr_array if is_sparse else np.zeros)((1, self.n_features_in_))
+
+    @property
+    def _n_encoded(self) -> int:
+        """Number of features behind the encoder of tables."""
+        return len(self.encoder_.output_columns_) if hasattr(self, "encoder_") else self.n_features_in_
 
     def _check_fitted(self) -> None:
         """Raise a ValueError where fitted attributes contradict one another, as in a forged model file."""

@@ -77,6 +77,7 @@ class EnsembleSVC(ExpansionClassifier):
     duality_gap_ : float
         Relative gap of `final_svm_` as a hard-margin SVM; 1 if it separates nothing.
     status_, converged_, history_, kernel_error_ : as in `SVC`
+    encoder_ : as in `OneClassSVM`
 
     References
     ----------
@@ -93,7 +94,7 @@ class EnsembleSVC(ExpansionClassifier):
     """
 
     _more_epochs = "raise max_iter or eps"
-    _accepts_dask = True
+    _accepts_dask = _encodes_tables = True
 
     def __init__(
         self, kernel="rbf", *, degree=3, gamma="mean", coef0=0.0, eps=0.005, eps_init=0.1,
@@ -143,7 +144,7 @@ class EnsembleSVC(ExpansionClassifier):
         if not len(plan.runs[0].live):  # not for every callback on the way: that would take all stages
             svm = SVC(float("inf"), plan.kernel, fit_intercept=False, solver="rho", multi_class="ovr")
             last = self._averaged(plan, np.column_stack([solution.alpha for solution in solutions]))
-            known = {name: value for name, value in vars(self).items() if name.endswith("_in_")}
+            known = {k: v for k, v in vars(self).items() if k.endswith("_in_") or k == "encoder_"}
             svm.__dict__.update(last | summary | known, class_weight_=plan.data.class_weight)
             attributes |= {"final_svm_": svm, "_stages": _stage_coefficients(plan, rule)}
         return attributes

@@ -122,7 +122,7 @@ class ExpansionMachine(KernelMachine):
 
     def _check_fitted(self) -> None:
         super()._check_fitted()
-        own, dual_coef, d = self._expansion, dense_coef(self), self.n_features_in_
+        own, dual_coef, d = self._expansion, dense_coef(self), self._n_encoded
         is_given = isinstance(own.kernel, Precomputed)
         pairs: list[tuple] = [("intercept_", self.intercept_, own.bias)]
         if not hasattr(self, "kernel_error_"):  # else it has landmarks

@@ -15,6 +15,7 @@ from adatron.exceptions import AdatronWarning
 from adatron.gram import REGIME, is_dask, on_client
 from adatron.kernels import CallableKernel, Kernel
 from adatron.numerics.compiled import compiled
+from adatron.tables import TableEncoder, is_table, needs_encoding
 
 _LARGEST_TARGET = 1e100  # beyond, squares of sums of targets overflow
 _FEW_CLASSES = 20  # up to which nobody could mean a regression
@@ -24,6 +25,10 @@ _UNEQUAL = 1e10  # ratio of the widths of two columns from which float64 all but
 def check_training_X(estimator: Any, X: Any) -> Any:
     """Validated training data; sets ``n_features_in_`` and ``feature_names_in_``."""
     kernel = getattr(estimator, "kernel", "rbf")
+    if getattr(estimator, "_encodes_tables", False):
+        vars(estimator).pop("encoder_", None)
+        if isinstance(kernel, str) and not is_precomputed(kernel) and is_table(X) and needs_encoding(X):
+            return _encoded(estimator, X)
     if is_dask(X):
         X, low, high = dask_rows(estimator, X)
     elif (objects := _objects(kernel, X)) is not None:
@@ -57,6 +62,18 @@ def check_training_X(estimator: Any, X: Any) -> Any:
     return X
 
 
+def _encoded(estimator: Any, X: Any) -> Any:
+    """A table in numbers; the encoder stays with the estimator, whose features are the table's columns."""
+    encoder = TableEncoder()
+    rows = encoder.fit_transform(X)
+    vars(estimator).pop("feature_names_in_", None)
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(encoder, name):
+            setattr(estimator, name, getattr(encoder, name))
+    estimator.encoder_ = encoder
+    return rows
+
+
 @compiled
 def _widen(X, low, high):
     """The range of every column in one pass over memory; NaN stays at the lower end."""
@@ -69,6 +86,8 @@ def _widen(X, low, high):
 
 def check_predict_X(estimator: Any, X: Any) -> Any:
     """Validated data to predict for; no rows are allowed and give an empty result."""
+    if getattr(estimator, "encoder_", None) is not None:
+        return estimator.encoder_.transform(X)
     if is_precomputed(getattr(estimator, "kernel", "rbf")):
         shape, n = X.shape if sparse.issparse(X) else np.shape(X), estimator.n_features_in_
         if len(shape) == 2 and shape[1] != n:
@@ -133,7 +152,9 @@ def _validated(estimator: Any, X: Any, **limits: Any) -> Any:
             raise ValueError(message) from error
         if (place := _first_unconvertible(X)) is None:
             raise
-        raise type(error)(f"{error} (X, {place}); encode that column as numbers") from error
+        name = type(estimator).__name__
+        way_out = f"encode that column as numbers, e.g. by make_pipeline(TableEncoder(), {name}())"
+        raise type(error)(f"{error} (X, {place}); {way_out} with adatron.tables.TableEncoder") from error
     if sparse.issparse(checked):
         checked = sparse.csr_array(checked)
         if not checked.has_canonical_format:

@@ -56,6 +56,8 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         The gap relative to the objectives as they are; larger than `duality_gap_` only in that case.
     history_ : dict of lists
         As in `SVC`, for multipliers that sum to 1.
+    encoder_ : TableEncoder
+        What turned a data frame with categories, text, dates or missing values into numbers, if X was one.
 
     References
     ----------
@@ -73,6 +75,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     """
 
     _training_set = partialmethod(weighted_set, has_targets=False)
+    _encodes_tables = True
     _aim = 0.1  # which rows are inliers turns on the fourth digit, and a tenth of tol costs a round or two
 
     def __init__(

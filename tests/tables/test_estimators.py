@@ -1,0 +1,70 @@
+"""Estimators that take data frames as they are."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from adatron import SVC, SVR, EnsembleSVC, OneClassSVM, SupportVectorClustering
+from adatron.exceptions import AdatronWarning
+from adatron.io import load_model, save_model
+from adatron.tables import TableEncoder
+
+
+@pytest.fixture
+def table():
+    random = np.random.default_rng(0)
+    age = random.normal(40.0, 10.0, 120)
+    plan = random.choice(["basic", "plus", "pro"], 120)
+    frame = pd.DataFrame({"age": age, "plan": plan, "joined": pd.date_range("2024-01-01", periods=120)})
+    frame.loc[::9, "age"] = np.nan
+    return frame, np.where((frame["plan"] == "pro") | (frame["age"] > 50.0), "stays", "leaves")
+
+
+@pytest.mark.parametrize("estimator", [EnsembleSVC(), OneClassSVM(nu=0.2), SupportVectorClustering()])
+def test_tables_are_encoded_at_fit_and_at_predict(estimator, table):
+    frame, y = table
+    model = estimator.fit(frame, y)
+    assert model.n_features_in_ == 3
+    assert model.feature_names_in_.tolist() == ["age", "plan", "joined"]
+    assert [column.kind for column in model.encoder_.columns_] == ["number", "category", "date"]
+    encoded = TableEncoder().fit_transform(frame)
+    plain = type(estimator)(**estimator.get_params()).fit(encoded, y)
+    if hasattr(model, "labels_"):
+        np.testing.assert_array_equal(model.labels_, plain.labels_)
+    else:
+        np.testing.assert_array_equal(model.predict(frame), plain.predict(encoded))
+        np.testing.assert_array_equal(model.predict(frame[["joined", "age", "plan"]]), model.predict(frame))
+        np.testing.assert_array_equal(model.predict(pl.from_pandas(frame)), model.predict(frame))
+        with pytest.warns(AdatronWarning, match="'other'"):
+            model.predict(frame.assign(other=1))
+        with pytest.raises(ValueError, match="lacks columns that were there at fit: 'age'"):
+            model.predict(frame[["plan", "joined"]])
+
+
+def test_a_fit_of_numbers_forgets_the_encoder_of_a_table(table):
+    frame, y = table
+    model = EnsembleSVC().fit(frame, y)
+    model.fit(np.arange(240.0).reshape(120, 2), y)
+    assert not hasattr(model, "encoder_")
+    assert model.n_features_in_ == 2
+    assert not hasattr(model, "feature_names_in_")
+
+
+@pytest.mark.parametrize("estimator", [SVC(), SVR()])
+def test_drop_ins_for_scikit_learn_name_the_encoder(estimator, table):
+    frame = table[0]
+    with pytest.raises((ValueError, TypeError), match=r"make_pipeline\(TableEncoder\(\), SV[CR]\(\)\)"):
+        estimator.fit(frame[["age", "plan"]].fillna(0.0), np.arange(120))
+
+
+@pytest.mark.parametrize("estimator", [EnsembleSVC(), OneClassSVM(nu=0.2), SupportVectorClustering()])
+def test_model_files_hold_the_encoder(estimator, table, tmp_path):
+    frame, y = table
+    model = estimator.fit(frame, y)
+    save_model(model, tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops")
+    if hasattr(model, "predict"):
+        np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
+    else:
+        np.testing.assert_array_equal(again.labels_, model.labels_)
