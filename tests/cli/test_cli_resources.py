@@ -32,7 +32,7 @@ def test_a_matrix_larger_than_memory(run, monkeypatch, tmp_path, options):
     path = letters(tmp_path / "table.csv", n=1500, n_classes=2)
     errors = []
     for memory in (2**34, 2**22):
-        for module in ("adatron.gram.choose", "adatron.auto.search"):
+        for module in ("adatron.gram.choose", "adatron.auto.base"):
             monkeypatch.setattr(f"{module}.available_memory", lambda memory=memory: memory)
         result = run("fit", path, "--json", "--no-report", "--time-limit", "20", *options)
         assert result.exit_code == 0, result.output
@@ -81,7 +81,7 @@ def test_a_file_that_may_not_grow(start, tmp_path):
 def test_disk_full_when_a_checkpoint_is_saved(run, monkeypatch):
     run("fit", "pima", *TRAINED, "--checkpoint", "c")
     before = Path("c").read_bytes()
-    monkeypatch.setattr("adatron.callbacks.write_tree", full_disk)
+    monkeypatch.setattr("adatron.callbacks.atomic_write", full_disk)
     result = run("fit", "pima", *TRAINED, "--checkpoint", "c", "--json")
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)

@@ -390,7 +390,7 @@ def test_a_target_that_nothing_tells_of(run, tmp_path):
     rows = [(a, "xy"[b]) for a, b in zip(draw.normal(size=90).round(3), draw.integers(0, 2, 90), strict=True)]
     result = run("fit", write_csv(tmp_path / "table.csv", "a,class", rows), "--no-report")
     assert "perhaps no better than guessing" in result.stdout
-    assert "what next     do not rely on it yet" in result.stdout
+    assert re.search(r"what next +do not rely on it yet", result.stdout)
 
 
 def test_numbers_are_told_in_units_of_the_target(run, fit, tmp_path):

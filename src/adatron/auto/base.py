@@ -30,10 +30,12 @@ from adatron.estimators.training_set import TrainingSet, row_sums
 from adatron.exceptions import AdatronWarning
 from adatron.gram import fetched_if
 from adatron.kernels import KERNELS, Kernel
+from adatron.numerics.memory import available_memory
 from adatron.paths.kernel_path import KernelPath
 from adatron.tables import TableEncoder, is_table, needs_encoding
 from adatron.training import Status
 
+_BYTES_A_VALUE = 24  # of two kernel matrices, their factors and distances
 _SEARCH_FOLDS = 3  # folds that judge in the search; the finalists are judged by all
 
 
@@ -138,13 +140,13 @@ class AutoEstimator(KernelMachine):
             self.n_features_in_ = encoder.n_features_in_
             if names is not None:
                 self.feature_names_in_ = names
-        data = replace(data, X=fetched_if(data.m <= self._regime.exact_rows, data.X))
+        data = replace(data, X=fetched_if(self._is_exact(data.m), data.X))
         state = as_random_state(0 if self.random_state is None else self.random_state)
         # an order that does not depend on the one the rows came in
         order = np.lexsort((data.weights, row_sums(data.X), *self._order_keys(data)))
         folds = Folds.of(self.cv, data, order, given, state)
         self._check_folds(folds, data, order)
-        if data.m <= self._regime.exact_rows:
+        if self._is_exact(data.m):
             data = data.some(order)
         else:  # too many to be copied
             folds = folds.some(np.argsort(order))
@@ -155,13 +157,17 @@ class AutoEstimator(KernelMachine):
             scale, blocks = Scaler(is_text=encoder.is_sparse_), encoder.output_columns_
         return Task(data, folds, scale, self._targets(data), blocks, self._criterion(data), state)
 
+    def _is_exact(self, m: int) -> bool:
+        """Whether the kernel matrices of m rows can be held, two machines at a time."""
+        return m <= self._regime.exact_rows and _BYTES_A_VALUE * m * m <= 0.5 * available_memory()
+
     def _search(self, task: Task, began: float) -> tuple[Search, Callable[[], Model]]:
         """The search on some rows, and what trains all of them when it has ended."""
         data, regime = task.data, self._regime
         size = regime.many_search_rows if data.m > regime.search_more_from else regime.search_rows
         families = TEXT_FAMILIES if task.scale.is_text else FAMILIES
         limit = {"began": began, "time_limit": self.time_limit}
-        if data.m <= regime.exact_rows:
+        if self._is_exact(data.m):
             rows = task.rows(task.scale(data.X))
             places = self._sample(data, task.state, size)
             sample = rows.some(places, task.folds)

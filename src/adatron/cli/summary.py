@@ -9,7 +9,7 @@ import numpy as np
 from adatron.cli.data import Parts, Rows
 from adatron.cli.terminal import print_pairs, say
 from adatron.display.report.judge import judge, what_mattered
-from adatron.display.report.words import amount_words, expansion_of, kernel_width
+from adatron.display.report.words import amount_words, kernel_width
 from adatron.numerics.memory import peak_memory
 
 __all__ = ["n_support", "print_summary", "score_rows", "summarise"]
@@ -57,7 +57,7 @@ _OWN = ("stratified half", "the original")  # split of a data set, which notes a
 
 def n_support(machine: Any) -> int | None:
     """Training rows that a model holds; None for one that tells of none."""
-    support = getattr(expansion_of(machine), "support_", None)
+    support = getattr(machine, "support_", None)
     return None if support is None else len(support)
 
 

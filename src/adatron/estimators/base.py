@@ -130,6 +130,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     _plan: Any  # (X, y, sample_weight) → FitPlan: checks parameters and data, and sets up the runs
     _attributes: Any  # (plan, solutions) → what a fit stores in the estimator
     _accepts_sparse = True
+    _encodes_tables = False  # whether data frames with other columns than numbers go through a `TableEncoder`
     _more_epochs = "raise max_iter or tol, or scale X"  # what to do when the epochs ran out
     _regime = REGIME
 
@@ -262,6 +263,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
+        tags.input_tags.string = tags.input_tags.categorical = self._encodes_tables
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         return tags
 

@@ -20,7 +20,7 @@ from adatron.numerics.compiled import compiled
 from adatron.numerics.exponential import exponentials
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _OfDistance(NumericKernel):
     """A kernel of the distance of two rows, whose features may have weights."""
 
@@ -35,6 +35,10 @@ class _OfDistance(NumericKernel):
             if weights.ndim != 1 or not np.isfinite(weights).all() or not (weights >= 0.0).all():
                 raise ValueError(f"weights must be finite numbers >= 0, one a feature, got {self.weights!r}")
             object.__setattr__(self, "weights", tuple(weights.tolist()))
+
+    def __repr__(self) -> str:
+        weights = "" if self.weights is None else f", weights={self.weights!r}"
+        return f"{type(self).__name__}(gamma={self.gamma!r}{weights})"
 
     def split(self, *rows: Any) -> tuple[Any, ...]:
         if self.weights is None:
@@ -56,7 +60,7 @@ def _weighted(X: Any, weights: Any) -> Any:
     return sparse.csr_array(X.multiply(weights)) if sparse.issparse(X) else X * np.asarray(weights)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gaussian(_OfDistance):
     """``k(x, z) = exp(−gamma |x − z|²)``; ``gamma = 1/(2σ²)``.
 
@@ -100,7 +104,7 @@ class Gaussian(_OfDistance):
         return exponentials(distances)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Exponential(_OfDistance):
     """``k(x, z) = exp(−gamma |x − z|)``, the Laplace kernel of the Euclidean distance (Matérn ½).
 
@@ -129,7 +133,7 @@ class Exponential(_OfDistance):
         return exponentials(distances)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Laplacian(_OfDistance):
     """``k(x, z) = exp(−gamma |x − z|₁)``, the Laplace kernel of the city-block distance.
 

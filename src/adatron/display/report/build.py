@@ -25,7 +25,6 @@ from adatron.display.report.words import (
     bound_words,
     certificate_words,
     choice_words,
-    expansion_of,
     kernel_width,
     rate_words,
 )
@@ -190,8 +189,8 @@ def _parameters(machine: Any) -> list[tuple[str, str]]:
     found = [("estimator", type(machine).__name__), *given]
     if sigma is not None:
         found.append(("kernel width σ", f"{sigma:.4g} (gamma = {gamma:.4g})"))
-    if hasattr(expansion_of(machine), "support_"):
-        found.append(("support vectors", _support_words(expansion_of(machine))))
+    if hasattr(machine, "support_"):
+        found.append(("support vectors", _support_words(machine)))
     return found
 
 
@@ -208,7 +207,7 @@ def _support_words(machine: Any) -> str:
 
 
 def _convergence_section(story: FitStory) -> list[str]:
-    machine = expansion_of(story.machine)
+    machine = story.machine
     n_problems = len(set(getattr(machine, "history_", {"problem": ()})["problem"]))
     several = "; a curve for each problem, at most six" if n_problems > 1 else ""
     drawn = _figure(pictures.convergence(machine), f"Objective, margin and violation by epoch{several}")

@@ -10,14 +10,13 @@ import numpy as np
 from adatron.bounds import compression_bound, support_vector_loo_bound
 from adatron.display.report.judge import wilson
 from adatron.display.report.story import FitStory
-from adatron.kernels import Gaussian
+from adatron.kernels import Exponential, Gaussian, Laplacian, Linear
 
 __all__ = [
     "amount_words",
     "bound_words",
     "certificate_words",
     "choice_words",
-    "expansion_of",
     "kernel_width",
     "rate_words",
 ]
@@ -54,6 +53,14 @@ def amount_words(value: float) -> str:
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
+_KERNELS = {
+    Laplacian: "city-block Laplace",
+    Exponential: "Euclidean Laplace",
+    Gaussian: "Gaussian",
+    Linear: "linear",
+}
+
+
 def certificate_words(machine: Any) -> list[str]:
     """What the duality gap says of this fit."""
     gap = getattr(machine, "duality_gap_", None)
@@ -70,11 +77,10 @@ def certificate_words(machine: Any) -> list[str]:
 
 
 def _gap_words(machine: Any, gap: float) -> str:
-    if hasattr(machine, "C_") and not hasattr(machine, "svr_") and not getattr(machine, "is_exact_", False):
-        nearest = f"C = {machine.C_:.3g}" if machine.C_ < _HARD else "a hard margin"
+    if hasattr(machine, "kernels_"):
         return (
-            f"It is measured against the nearest 2-norm soft-margin machine, that with {nearest}: training "
-            "was stopped where held-out rows were predicted best, not at that optimum."
+            "It is that of the least-squares machines that the model is made of, the largest of them: each "
+            "is the solution of a system of linear equations."
         )
     if hasattr(machine, "stage_weights_"):
         return "It is that of the last machine of the ensemble, which is stopped early on purpose."
@@ -91,43 +97,34 @@ def _gap_words(machine: Any, gap: float) -> str:
     )
 
 
-def expansion_of(machine: Any) -> Any:
-    """The machine that holds the support vectors: `machine`, or the one inside it that was chosen."""
-    return getattr(machine, "svr_", machine)
-
-
 def kernel_width(machine: Any) -> tuple[float | None, float | None]:
     """σ and γ of the kernel; None where it has none."""
     gamma = getattr(machine, "gamma_", getattr(getattr(machine, "_kernel", None), "gamma", None))
     if not isinstance(gamma, float) or gamma <= 0.0:
         return None, None
-    kernel = getattr(expansion_of(machine), "_kernel", None)
+    kernel = machine.kernels_[0] if hasattr(machine, "kernels_") else getattr(machine, "_kernel", None)
     is_gaussian = kernel is None or isinstance(kernel, Gaussian)
     return (math.sqrt(0.5 / gamma) if is_gaussian else None), gamma
 
 
 def choice_words(machine: Any) -> str:
     """What a search has tried and chosen."""
-    tried = machine.path_
-    found = (
-        f"{len(tried)} {_what_was_tried(machine, len(tried))} tried by cross-validation; "
-        f"σ = {tried.best_sigma:.4g} (of the scaled features) had the lowest {tried.criterion}, "
-        f"{tried.best['criterion']:.4g}."
+    tried, best = machine.path_, machine.path_.best
+    if not hasattr(machine, "kernels_"):
+        plural = "widths were" if len(tried) > 1 else "width was"
+        lowest = f"σ = {tried.best_sigma:.4g} had the lowest {tried.criterion}, {best['criterion']:.4g}"
+        return f"{len(tried)} {plural} tried; {lowest}."
+    kernels = [_KERNELS[type(kernel)] for kernel in machine.kernels_]
+    chosen = f"a machine with the {kernels[0]} kernel"
+    if len(kernels) > 1:
+        chosen = f"the mean of {len(kernels)} machines, with the kernels {', '.join(kernels)}"
+    weights = [getattr(kernel, "weights", None) is not None for kernel in machine.kernels_]
+    with_weights = "all" if all(weights) else f"{sum(weights)} of them" if any(weights) else "none"
+    learned = "with" if weights == [True] else "without" if weights == [False] else f"{with_weights} with"
+    return (
+        f"{len(tried)} machines were compared on {best['n_rows']:,} rows by cross-validation. Held-out rows "
+        f"of all data preferred {chosen}, {learned} weights of features that were learned from the data."
     )
-    if hasattr(machine, "svr_"):
-        return (
-            f"{found} With it went C = {machine.C_:.4g} (in deviations of the target) and "
-            f"ε = {amount_words(machine.epsilon_)}; on held-out rows R² was {machine.best_score_:.4f}."
-        )
-    if getattr(machine, "is_exact_", False):
-        return f"{found} With it went C = {machine.C_:.4g}: training to the end predicts held-out rows best."
-    return f"{found} No C was chosen: training stops at the step that predicts held-out rows best."
-
-
-def _what_was_tried(machine: Any, n: int) -> str:
-    if "C" in machine.path_.columns:
-        return f"machines of {len(set(machine.path_['sigma'].tolist()))} widths were"
-    return "widths were" if n > 1 else "width was"
 
 
 def _lower(sentence: str) -> str:
