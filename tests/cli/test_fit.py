@@ -153,7 +153,7 @@ def test_regression(fit, tmp_path, options, model):
     page = Path("report.html").read_text()
     assert f"{result['test_r2']:.4f}" in page
     assert "soft-margin" not in page
-    assert ("With it went C" in page) == (model == "AutoSVR")
+    assert ("machines were compared on" in page) == (model == "AutoSVR")
 
 
 @pytest.mark.parametrize("number", ["1", "0.5"])

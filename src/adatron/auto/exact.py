@@ -9,6 +9,7 @@ import numpy as np
 
 from adatron.auto.least_squares import (
     CONSTANT,
+    SINGLE_FROM,
     FoldKernels,
     coefficients,
     distances,
@@ -25,7 +26,7 @@ from adatron.kernels import Kernel, Linear
 _TIE = 1e-7  # relative difference that may be rounding: weights and repeated rows must choose alike
 _MEMBERS = 4  # machines of a mean at most: predictions take the sum of their times
 # rows up to which so many finalists of each kind are judged, by so many folds
-_EFFORT = ((700, 3, 10), (1_500, 2, 10), (3_000, 2, 2), (20_000, 1, 1))
+_EFFORT = ((700, 3, 10), (3_000, 2, 3), (20_000, 1, 1))
 _LEAST_PENALTY = 3e-7  # times the rows, with float32 kernel values
 _SINGLE_FROM = 1_500  # rows above which kernel values are float32
 _LEARN_IN_FOLDS = 3_000  # rows up to which weights of features are learned in every fold anew
@@ -48,9 +49,9 @@ def trained_exactly(search: Search, rows: SearchRows, criterion_for: Any, n_each
     usual, n_folds = next(effort for most, *effort in _EFFORT if rows.n <= most)
     n_each = usual if n_each is None else n_each
     judged = rows.with_folds(n_folds)
-    dtype = np.float32 if rows.n > _SINGLE_FROM else np.float64
+    dtype, judging = (np.float32 if rows.n > most else np.float64 for most in (_SINGLE_FROM, SINGLE_FROM))
     chosen = [search.best] if search.is_over() or not n_each else search.finalists(n_each)
-    least = _LEAST_PENALTY * rows.n if dtype == np.float32 else 0.0  # below, rounding decides
+    least = _LEAST_PENALTY * rows.n if judging == np.float32 else 0.0  # below, rounding decides
     enough = int(np.searchsorted(PENALTIES, least))
     finalists = [replace(one, place=max(one.place, enough)) for one in chosen]
     relevances, of_folds = search.relevances, []
@@ -61,7 +62,7 @@ def trained_exactly(search: Search, rows: SearchRows, criterion_for: Any, n_each
             of_folds = in_threads(learn, judged.folds)
         else:  # rows of the search that a fold holds out have taught its weights, but they are few
             of_folds = [relevances] * len(judged.folds)
-    decisions = in_threads(lambda one: _held_out_decisions(search, judged, one, of_folds, dtype), finalists)
+    decisions = in_threads(lambda one: _held_out_decisions(search, judged, one, of_folds, judging), finalists)
     best = best_mean(decisions, criterion_for(judged))
     members = [finalists[k] for k in best]
     trained = in_threads(lambda one: _trained(rows, one, search.weights_of(one, relevances), dtype), members)

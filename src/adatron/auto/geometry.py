@@ -14,7 +14,7 @@ import numpy as np
 from adatron.numerics.compiled import compiled
 
 _FLOOR = 1e-5  # least weight: a feature that does not matter now may matter to another kernel
-_POINTS = 256  # rows at which gradients are taken, at most
+_POINTS = 128  # rows at which gradients are taken, at most
 POWERS = (0.25, 0.5)
 
 

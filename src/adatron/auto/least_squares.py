@@ -33,6 +33,7 @@ _SQUARE = 128  # rows of a tile below the diagonal
 _ATTEMPTS = 8  # with a growing ridge
 _REFINEMENTS = 3  # solutions with a float32 factor, each for what the ones before have left
 _BLOCK = 512  # rows of a product
+SINGLE_FROM = 300  # rows above which machines are judged with float32 kernel values
 FAMILIES: tuple[type[Kernel], ...] = (Laplacian, Exponential, Gaussian)
 TEXT_FAMILIES: tuple[type[Kernel], ...] = (Linear, Gaussian)
 
@@ -69,10 +70,11 @@ def kernel_values(family: type[Kernel], gamma: float, D: np.ndarray) -> np.ndarr
     return values
 
 
-def coefficients(K: np.ndarray, Y: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+def coefficients(K: np.ndarray, Y: np.ndarray, ridge: np.ndarray, *, refined: bool = True) -> np.ndarray:
     """The solution of ``(K + diag(ridge)) a = Y``; `K` has the constant in it.
 
-    Where λ is below the rounding error and the matrix numerically indefinite, the ridge grows.
+    If `refined`, the solution with a float32 matrix is corrected until it has the digits of float64. Where λ
+    is below the rounding error and the matrix numerically indefinite, the ridge grows.
     """
     least = float(np.finfo(K.dtype).eps) * float(np.abs(K.diagonal()).sum())
     for _ in range(_ATTEMPTS):
@@ -86,7 +88,7 @@ def coefficients(K: np.ndarray, Y: np.ndarray, ridge: np.ndarray) -> np.ndarray:
     else:
         raise np.linalg.LinAlgError("the kernel matrix is not positive definite")
     a = np.zeros(Y.shape)
-    for step in range(1 if K.dtype == np.float64 else _REFINEMENTS):
+    for step in range(_REFINEMENTS if refined and K.dtype == np.float32 else 1):
         left = Y - product(K, a) - ridge[:, None] * a if step else Y
         a += cho_solve((L, True), left.astype(K.dtype), check_finite=False)
     return a
@@ -127,8 +129,9 @@ class FoldKernels:
         """Decisions for all held-out rows, fold by fold, and the coefficients of every fold."""
         rows, decisions, solutions = self.rows, [], []
         for fold, (within, out) in zip(rows.folds, self.blocks, strict=True):
-            a = coefficients(within, rows.Y[fold.train], penalty / rows.weights[fold.train])
-            decisions.append(out @ a)
+            ridge = penalty / rows.weights[fold.train]
+            a = coefficients(within, rows.Y[fold.train], ridge, refined=False)
+            decisions.append(out @ a.astype(out.dtype))
             solutions.append(a)
         return np.vstack(decisions).astype(np.float64), solutions
 

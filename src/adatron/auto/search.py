@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from adatron.auto.geometry import POWERS, feature_weights, relevances, shared
-from adatron.auto.least_squares import FoldKernels, coefficients, distances, kernel_values
+from adatron.auto.least_squares import SINGLE_FROM, FoldKernels, coefficients, distances, kernel_values
 from adatron.auto.rows import SearchRows
 from adatron.auto.scoring import Criterion
 from adatron.kernels import KERNELS, Kernel, Laplacian
@@ -131,8 +131,7 @@ class Search:
         if self.tried and self.is_over():
             results = [replace(one, reason=OUT_OF_TIME) for one in new]
         else:
-            for one in new:
-                self._distances_of(one)
+            in_threads(self._distances_of, {(c.kernel, c.power, c.rounds): c for c in new}.values())
             results = in_threads(self._judged, new)
         found = {one.key: one for one in results}
         for one in fronts:
@@ -186,6 +185,8 @@ class Search:
         if key not in self._distances:
             share, weights = self.rows.weights / self.rows.weights.sum(), self.weights_of(one)
             X = self.rows.X if weights is None else self.rows.X * weights
+            if self.rows.n > SINGLE_FROM:
+                X = X.astype(np.float32)
             D = distances(one.family, X, X)
             mean = float(share @ (D @ share)) if one.kernel != "linear" else -float(share @ D.diagonal())
             self._distances[key] = D, mean if mean > 0.0 else 1.0
