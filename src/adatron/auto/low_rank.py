@@ -26,7 +26,7 @@ from adatron.kernels import Linear
 from adatron.numerics.threads import one_blas_thread, usable_threads
 
 _BLOCK = 8_192  # rows at a time
-_WORK = 2.5e11  # multiply-adds for the moments of one machine
+_WORK = 5e11  # multiply-adds for the moments of one machine
 _RANKS = 256, 1_500  # least and most landmarks
 _ROUNDING = 1e-7  # of float32 kernel values
 _FOLDS = 3  # that are held out in turn; the others are always trained on
