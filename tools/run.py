@@ -34,7 +34,7 @@ EXTRAS = {
     "lint": "lint,test",
     "reproduce": "plot",
 }
-USER_EXTRAS = ("plot", "cli", "parquet", "dask", "export")
+USER_EXTRAS = ("plot", "cli", "dask", "export")
 SITE = "docs/_build/html"
 WITHOUT_JIT = [
     "tests/solvers",

@@ -290,7 +290,7 @@ def test_missing_command_line_packages(monkeypatch, capsys, missing):
     with pytest.raises(SystemExit) as ended:
         main(["fit"])
     assert ended.value.code == 1
-    message = f"adatron: error: the command line needs {missing}: pip install adatron[cli]\n"
+    message = f"adatron: error: the command line needs {missing}: pip install {missing}\n"
     assert capsys.readouterr().err == message
 
 

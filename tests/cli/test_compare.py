@@ -127,7 +127,7 @@ def test_without_matplotlib(small_grid, run, monkeypatch, tmp_path):
     monkeypatch.setattr("adatron.cli.compare.find_spec", lambda name: None)
     result = run("compare", checkerboard(tmp_path / "table.csv"), "--folds", "2")
     assert result.exit_code == 0
-    assert "needs matplotlib: pip install adatron[plot]" in result.stderr
+    assert "needs matplotlib: pip install matplotlib" in result.stderr
 
 
 @pytest.mark.parametrize("label", ["{}", "{}.5"])

@@ -306,7 +306,7 @@ def test_without_skops_nothing_is_trained(run, monkeypatch):
     monkeypatch.setattr("adatron.cli.fit.find_spec", lambda name: None)
     result = run("fit", "pima", "--model", "svc", "--no-report")
     assert result.exit_code == 1
-    assert "model files need skops: pip install adatron[cli]" in result.stderr
+    assert "model files need skops: pip install skops" in result.stderr
     assert os.listdir() == []
 
 
@@ -314,7 +314,7 @@ def test_without_matplotlib(run, monkeypatch):
     monkeypatch.setattr("adatron.cli.fit.find_spec", lambda name: name != "matplotlib" or None)
     result = run("fit", "pima", "--model", "svc")
     assert result.exit_code == 0
-    assert "note: no report was written: it needs matplotlib, pip install adatron[plot]" in result.stderr
+    assert "note: no report was written: it needs matplotlib, pip install matplotlib" in result.stderr
     explicit = run("fit", "pima", "--report", "x.html")
     assert explicit.exit_code == 1
     assert "--report needs matplotlib" in explicit.stderr

@@ -32,10 +32,8 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command line on `args` (default: those of the process) and exit."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
-        print(
-            f"adatron: error: the command line needs {' and '.join(missing)}: pip install adatron[cli]",
-            file=sys.stderr,
-        )
+        needed = f"{' and '.join(missing)}: pip install {' '.join(missing)}"
+        print(f"adatron: error: the command line needs {needed}", file=sys.stderr)
         sys.exit(1)
     try:
         from adatron.cli.app import app

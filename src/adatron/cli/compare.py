@@ -83,7 +83,7 @@ def compare(data: str, as_json: bool, report: Path | None, force: bool, **option
         print_table(["model", found["measure"], "", "seconds"], rows, right=[1, 3])
         if found["verdict"]:
             click.echo(f"\n{found['verdict']}")
-        page = found["report"] or "none was written, as it needs matplotlib: pip install adatron[plot]"
+        page = found["report"] or "none was written, as it needs matplotlib: pip install matplotlib"
         say(f"page: {page}")
     if found["interrupted"]:
         raise Ended("the other models were not measured")

@@ -114,9 +114,9 @@ def _check_usage(options: dict[str, Any]) -> None:
 def _checked_paths(options: dict[str, Any]) -> dict[str, Path | None]:
     """Where to write; what cannot be written is an error before any work is done."""
     if find_spec("skops") is None:
-        raise ImportError("model files need skops: pip install adatron[cli]")
+        raise ImportError("model files need skops: pip install skops")
     if options["report"] is not None and find_spec("matplotlib") is None:
-        raise ImportError("--report needs matplotlib: pip install adatron[plot]")
+        raise ImportError("--report needs matplotlib: pip install matplotlib")
     default, force = None if options["no_report"] else _REPORT, options["force"]
     return {
         "model_file": may_write("-o", options["output"], _MODEL, force=force),
@@ -221,7 +221,7 @@ def _report(rows: Rows, parts: Parts, model: Any, summary: dict[str, Any], path:
     if path is None:
         return None
     if find_spec("matplotlib") is None:
-        summary["notes"].append("no report was written: it needs matplotlib, pip install adatron[plot]")
+        summary["notes"].append("no report was written: it needs matplotlib, pip install matplotlib")
         return None
     from adatron.display.report import FitStory, fit_report
     from adatron.files.atomic import atomic_write

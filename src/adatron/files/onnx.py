@@ -17,7 +17,7 @@ from adatron.files.onnx_graph import auto_graph
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = None) -> None:
-    """Write a fitted model as an ONNX file; needs ``pip install adatron[export]``.
+    """Write a fitted model as an ONNX file; needs skl2onnx.
 
     Coefficients are float32 (float64 for `AutoSVC` and `AutoSVR`), so decisions agree to some 1e-7 of the sum
     of their sizes; from those of `AutoSVC` its `best_threshold_` is subtracted, so that predictions agree. A
@@ -54,7 +54,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = No
         from skl2onnx import convert_sklearn
         from skl2onnx.common.data_types import FloatTensorType
     except ImportError as error:
-        raise ImportError("to_onnx needs skl2onnx: pip install 'adatron[export]'") from error
+        raise ImportError("to_onnx needs skl2onnx: pip install skl2onnx") from error
     types = initial_types or [("X", FloatTensorType([None, model.n_features_in_]))]
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if isinstance(last, AutoSVC | AutoSVR):

@@ -188,6 +188,6 @@ def skops_io() -> Any:
     try:
         import skops.io
     except ImportError as error:
-        message = "model files and checkpoints need skops: pip install 'adatron[cli]', or skops itself"
+        message = "model files and checkpoints need skops: pip install skops"
         raise ImportError(message) from error
     return skops.io
