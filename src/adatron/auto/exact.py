@@ -26,7 +26,7 @@ from adatron.kernels import Kernel, Linear
 _TIE = 1e-7  # relative difference that may be rounding: weights and repeated rows must choose alike
 _MEMBERS = 4  # machines of a mean at most: predictions take the sum of their times
 # rows up to which so many finalists of each kind are judged, by so many folds
-_EFFORT = ((700, 3, 10), (3_000, 2, 3), (20_000, 1, 1))
+_EFFORT = ((700, 3, 10), (1_500, 2, 10), (3_000, 2, 3), (20_000, 1, 1))
 _LEAST_PENALTY = 3e-7  # times the rows, with float32 kernel values
 _SINGLE_FROM = 1_500  # rows above which kernel values are float32
 _LEARN_IN_FOLDS = 3_000  # rows up to which weights of features are learned in every fold anew
