@@ -45,15 +45,23 @@ class ClassProbabilities:
 
     @classmethod
     def from_held_out(cls, decisions: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> Self:
-        """Fit the slopes to decisions of rows of known classes."""
+        """Fit the slopes to decisions of rows of known classes.
+
+        As in Platt's method, each class has one more row on the other side: without it the slopes of rows
+        that are all decided rightly would grow without end, and a later mistake would cost as much.
+        """
+        weights = weights / weights.mean()
         size = float(weights @ np.abs(decisions).mean(axis=1)) / float(weights.sum()) or 1.0
         z = decisions / size
         if decisions.shape[1] > 1:
-            own = z[np.arange(len(codes)), codes]
+            missed = 1.0 / (float(weights.sum()) + decisions.shape[1])  # spread over all classes
+            own = (1.0 - missed) * z[np.arange(len(codes)), codes] + missed * z.mean(axis=1)
             slopes = [_root(lambda a: float(weights @ (own - (softmax(a * z, axis=1) * z).sum(axis=1))))]
         else:
+            n_first, n_second = np.bincount(codes, weights=weights, minlength=2)
+            targets = np.where(codes == 1, (n_second + 1.0) / (n_second + 2.0), 1.0 / (n_first + 2.0))
             sides = [z[:, 0] < 0.0, z[:, 0] > 0.0]
-            slopes = [_slope(z[side, 0], codes[side] == 1, weights[side]) for side in sides]
+            slopes = [_slope(z[side, 0], targets[side], weights[side]) for side in sides]
         return cls(np.array(slopes) / size)
 
     def __call__(self, decisions: np.ndarray) -> np.ndarray:
@@ -67,8 +75,8 @@ class ClassProbabilities:
         return np.where(decisions > 0.0, self.slopes[1], self.slopes[0]) * decisions
 
 
-def _slope(values: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
-    return _root(lambda slope: float((weights * values) @ (positive - expit(slope * values))))
+def _slope(values: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> float:
+    return _root(lambda slope: float((weights * values) @ (targets - expit(slope * values))))
 
 
 def _root(gain: Callable[[float], float]) -> float:
