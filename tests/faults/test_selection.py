@@ -75,8 +75,9 @@ def test_extreme_imbalance():
 
 
 @pytest.mark.fault("P16")
-def test_time_limit():
-    X, y = overlapping(2_900)
+@pytest.mark.parametrize("m", [2_900, 9_000, 20_000])
+def test_time_limit(m):
+    X, y = overlapping(m)
     model = AutoSVC(time_limit=0.3)
     watch = Stopwatch()
     with pytest.warns(ConvergenceWarning, match=r"within time_limit=0.3 s: .*Raise time_limit"):

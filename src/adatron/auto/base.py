@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from time import monotonic
 from typing import Any, Self
@@ -14,13 +15,13 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.auto.exact import Model, trained_exactly
+from adatron.auto.exact import Model, seconds_to_train, trained_exactly
 from adatron.auto.least_squares import FAMILIES, TEXT_FAMILIES
-from adatron.auto.low_rank import ManyRows, trained_on_landmarks
+from adatron.auto.low_rank import ManyRows, seconds_on_landmarks, trained_on_landmarks
 from adatron.auto.rows import SearchRows, fold_list
 from adatron.auto.scaling import Scaler, scaler_for
 from adatron.auto.scoring import Criterion
-from adatron.auto.search import Candidate, Search
+from adatron.auto.search import OUT_OF_TIME, Candidate, Search
 from adatron.estimators.base import FitTasks, KernelMachine, forget_fit, unfitted_on_error
 from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.folds import Folds
@@ -170,10 +171,10 @@ class AutoEstimator(KernelMachine):
         if self._is_exact(data.m):
             rows = task.rows(task.scale(data.X))
             places = self._sample(data, task.state, size)
-            sample = rows.some(places, task.folds)
-            sample = sample.with_folds(_SEARCH_FOLDS)
+            sample = rows.some(places, task.folds).with_folds(_SEARCH_FOLDS)
             search = Search(sample, task.criterion_for(sample), families, **limit)
-            return search, lambda: trained_exactly(search, rows, task.criterion_for)
+            train = partial(trained_exactly, search, rows, task.criterion_for)
+            return search, lambda: self._trained_in_time(task, search, data.m, seconds_to_train, train)
         places = self._sample(data, task.state, size)
         # as `some` orders them: rows that a fold holds out come together
         places = places[np.argsort(task.folds.held[places].argmax(axis=1), kind="stable")]
@@ -183,7 +184,17 @@ class AutoEstimator(KernelMachine):
         fold_of = np.where(held.any(axis=1), held.argmax(axis=1), held.shape[1])
         many = ManyRows(data.X, task.scale, without_X, fold_of)
         search = Search(sample, task.criterion_for(sample), families, **limit)
-        return search, lambda: trained_on_landmarks(search, many, task.criterion_for, task.state)
+        train = partial(trained_on_landmarks, search, many, task.criterion_for, task.state)
+        return search, lambda: self._trained_in_time(task, search, data.m, seconds_on_landmarks, train)
+
+    def _trained_in_time(
+        self, task: Task, search: Search, n: int, estimate: Callable[[int], float], train: Callable[[], Model]
+    ) -> Model:
+        """Train as many machines on all rows as there is time for; if for none, on the rows of the search."""
+        left = search.seconds_left()
+        needed = estimate(n) if left < np.inf and n > search.rows.n else 0.0
+        search.is_late |= left < len(search.finalists(1)) * needed
+        return _of_sample(task, search) if left < needed else train()
 
     def _shared_attributes(self, task: Task, search: Search, model: Model) -> dict[str, Any]:
         data = task.data
@@ -204,17 +215,14 @@ class AutoEstimator(KernelMachine):
 
     def _warn(self, search: Search) -> None:
         name = type(self).__name__
-        failed = [str(one) for one in search.tried.values() if one.reason not in ("", "the search had ended")]
+        failed = [str(one) for one in search.tried.values() if one.reason not in ("", OUT_OF_TIME)]
         if failed:
             message = f"some machines could not be judged: {'; '.join(failed)}"
             warnings.warn(message, AdatronWarning, stacklevel=4)
         if self.status_ is Status.TIME_LIMIT:
             message = f"{name} took the best model it could find within time_limit={self.time_limit:g} s"
-            warnings.warn(
-                f"{message}: some machines were not tried. Raise time_limit.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            message = f"{message}: some machines were not tried, or not on all rows. Raise time_limit."
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
     def _decisions(self, X: Any) -> np.ndarray:
         """The sum of the machines, shape (n, k)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,10 @@ from adatron.auto.scoring import Criterion
 from adatron.auto.search import PENALTIES, Candidate, Search, in_threads, learned_relevances
 from adatron.estimators.expansion import Expansion
 from adatron.kernels import Kernel, Linear
+from adatron.numerics.lapack import cholesky_in_place
 
 _TIE = 1e-7  # relative difference that may be rounding: weights and repeated rows must choose alike
+_TRIAL = 400  # rows of a matrix whose factor tells how fast the machine is
 _MEMBERS = 4  # machines of a mean at most: predictions take the sum of their times
 # rows up to which so many finalists of each kind are judged, by so many folds
 _EFFORT = ((700, 3, 10), (1_500, 2, 10), (3_000, 2, 3), (20_000, 1, 1))
@@ -70,6 +73,19 @@ def trained_exactly(search: Search, rows: SearchRows, criterion_for: Any, n_each
     machines, gaps = zip(*trained, strict=True)
     last = relevances[max(one.rounds for one in members) - 1] if relevances else None
     return Model(shares_of_mean(machines), members, judged, mean, last, max(gaps))
+
+
+def seconds_to_train(n: int) -> float:
+    """Roughly, for one machine of n rows with its first fold; distances and kernel values included."""
+    return seconds_per_flop() * n**3
+
+
+def seconds_per_flop() -> float:
+    """Of a small Cholesky factor on one thread."""
+    A = np.eye(_TRIAL, dtype=np.float32)
+    began = perf_counter()
+    cholesky_in_place(A)
+    return 3.0 * (perf_counter() - began) / _TRIAL**3
 
 
 def _held_out_decisions(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from adatron.auto.exact import Model, best_mean, expansion, shares_of_mean
+from adatron.auto.exact import Model, best_mean, expansion, seconds_per_flop, shares_of_mean
 from adatron.auto.least_squares import CONSTANT, distances, kernel_values
 from adatron.auto.rows import Fold, SearchRows
 from adatron.auto.search import PENALTIES, Candidate, Search
@@ -54,13 +54,24 @@ class ManyRows:
             yield part, self.scale(self.X[part])
 
 
+def rank_for(n: int) -> int:
+    """How many landmarks n rows get."""
+    return int(np.clip(np.sqrt(_WORK / n), *_RANKS))
+
+
+def seconds_on_landmarks(n: int) -> float:
+    """Roughly, for one machine: products of rows with the whitening and themselves, eigendecompositions."""
+    r = rank_for(n)
+    return seconds_per_flop() * (4.0 * n * r**2 + 10.0 * (_FOLDS + 1) * r**3)
+
+
 def trained_on_landmarks(search: Search, many: ManyRows, criterion_for: Any, random_state: Any) -> Model:
     """Train the best machines of the search on all rows."""
-    rank = int(np.clip(np.sqrt(_WORK / many.n), *_RANKS))
+    rank = rank_for(many.n)
     drawn = random_state.permutation(many.n)
     landmarks = many.scale(many.X[np.sort(drawn[:rank])])
     judges = _judges(many, drawn[rank:] if many.n > 2 * rank else drawn)
-    finalists = [search.best] if search.is_over() else search.finalists(1)
+    finalists = [search.best] if search.is_late or search.is_over() else search.finalists(1)
     if many.n > _FEW and len(finalists) > 1:
         plain, weighted = finalists
         finalists = [weighted if weighted.criterion < (1.0 - _CLEARLY) * plain.criterion else plain]
