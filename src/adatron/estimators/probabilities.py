@@ -34,6 +34,7 @@ from adatron.problems import DualProblem
 from adatron.training import DualSolution, GapRule, Run
 
 _STEEPEST = 1e3  # slope, in units of the mean size of the decisions: held-out rows may be separable
+_MODERATE = 1e3  # mean weight up to which weights count rows
 _TOL = 1e-3  # relative duality gap that is small enough for calibration
 
 
@@ -50,7 +51,9 @@ class ClassProbabilities:
         As in Platt's method, each class has one more row on the other side: without it the slopes of rows
         that are all decided rightly would grow without end, and a later mistake would cost as much.
         """
-        weights = weights / weights.mean()
+        mean = float(weights.mean())
+        if not 1.0 / _MODERATE <= mean <= _MODERATE:  # else a row of weight 2 is the row twice
+            weights = weights / mean
         size = float(weights @ np.abs(decisions).mean(axis=1)) / float(weights.sum()) or 1.0
         z = decisions / size
         if decisions.shape[1] > 1:
