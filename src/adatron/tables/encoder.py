@@ -64,7 +64,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Whether the output is sparse.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Their names, if all are strings.
 
     Notes
