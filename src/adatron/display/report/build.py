@@ -176,7 +176,7 @@ def _choice_section(story: FitStory) -> list[str]:
     parts = [heading("Model"), definitions(_parameters(machine))]
     if not isinstance(getattr(machine, "path_", None), KernelPath):
         return parts
-    caption = "What each width of the kernel was worth on held-out rows"
+    caption = "What each width of each kernel was worth on held-out rows"
     if len(machine.path_) < 2:
         return [*parts, paragraph(choice_words(machine))]
     return [*parts, paragraph(choice_words(machine)), *_figure(pictures.path(machine), caption)]
