@@ -31,9 +31,9 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     such as text, are divided by their lengths instead, and the kernels are the linear one and the Gaussian.
 
     The same seed gives the same model, whatever the order of the rows (up to 12,000; not if `cv` is a
-    splitter). The search uses at most 600 rows; the best machines are then trained on all. Above 12,000 rows
-    they rest on up to 2,000 landmarks, and X is read block by block: it may be a `numpy.memmap`, or a Dask
-    collection.
+    splitter). The search uses at most 500 rows (1,000 above 4,000); the best machines are then trained on
+    all. Above 12,000 rows they rest on up to 1,500 landmarks, and X is read block by block: it may be a
+    `numpy.memmap`, or a Dask collection.
 
     Parameters
     ----------
