@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.reference import least_squares as naive
 
+from adatron.auto import low_rank
 from adatron.auto.geometry import feature_weights, relevances, shared
 from adatron.auto.least_squares import (
     FoldKernels,
@@ -82,3 +83,20 @@ def test_float32_matrices_that_rounding_makes_indefinite():
     targets = np.sign(wide[:, :1]).astype(np.float64)
     a = coefficients(K, targets, np.full(1_200, 1e-9))
     assert np.abs(K.astype(np.float64) @ a - targets).mean() < 0.5
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-6, 1e-2])
+def test_the_gap_of_a_machine_on_landmarks_is_no_smaller_than_the_truth(size):
+    random = np.random.default_rng(0)
+    Z, y, u, penalty = random.normal(size=(50, 8)), random.normal(size=(50, 2)), random.random(50) + 0.5, 0.3
+
+    def objective(b):
+        return 0.5 * (penalty * np.sum(b**2, axis=0) + u @ (y - Z @ b) ** 2)
+
+    A, B = Z.T @ (u[:, None] * Z), Z.T @ (u[:, None] * y)
+    best = np.linalg.solve(A + penalty * np.eye(8), B)
+    moved = best + size * random.normal(size=best.shape)
+    truth = np.max((objective(moved) - objective(best)) / objective(moved))
+    found = low_rank._relative_gap(A, B, moved, penalty, u @ y**2)
+    assert found >= truth - 1e-14
+    assert found <= 1e-20 + (A.trace() / penalty + 1.0) * max(truth, 1e-15)

@@ -77,12 +77,13 @@ def trained_on_landmarks(search: Search, many: ManyRows, criterion_for: Any, ran
         finalists = [weighted if weighted.criterion < (1.0 - _CLEARLY) * plain.criterion else plain]
     criterion = criterion_for(judges)
     trained = [_trained(search, one, many, landmarks, judges, criterion) for one in finalists]
-    decisions = [own for _, _, own in trained]
+    decisions = [own[2] for own in trained]
     chosen = best_mean(decisions, criterion)
     machines, members = [trained[k][0] for k in chosen], [trained[k][1] for k in chosen]
     mean = np.mean([decisions[k] for k in chosen], axis=0)
     relevance = search.relevances[-1] if search.relevances else None
-    return Model(shares_of_mean(machines), members, judges, mean, relevance, 0.0)
+    gap = max(trained[k][3] for k in chosen)
+    return Model(shares_of_mean(machines), members, judges, mean, relevance, gap)
 
 
 def _judges(many: ManyRows, drawn: np.ndarray) -> SearchRows:
@@ -99,8 +100,8 @@ def _judges(many: ManyRows, drawn: np.ndarray) -> SearchRows:
 
 def _trained(
     search: Search, one: Candidate, many: ManyRows, landmarks: Any, judges: SearchRows, criterion: Any
-) -> tuple[Any, Candidate, np.ndarray]:
-    """The machine of all rows with the penalty that judges prefer, and its decisions for these."""
+) -> tuple[Any, Candidate, np.ndarray, float]:
+    """The machine of all rows with the penalty that judges prefer, its decisions for these, and its gap."""
     weights = search.weights_of(one)
     kernel = Linear() if one.family is Linear else one.family(one.gamma, weights)
     factor = np.float32(one.gamma if one.family is Linear else 1.0)
@@ -132,9 +133,11 @@ def _trained(
     places = range(max(0, one.place - 2), min(len(PENALTIES), one.place + 3))
     place = min(places, key=lambda k: criterion(decided(float(PENALTIES[k]))))
     penalty = float(PENALTIES[place])
-    a = solve_triangular(R, _Spectrum(*total).solution(penalty))
+    b = _Spectrum(*total).solution(penalty)
+    a = solve_triangular(R, b)
     machine = expansion(one, landmarks, a, judges.mean, weights, np.float32)
-    return machine, replace(one, place=place, n_rows=many.n), decided(penalty)
+    gap = _relative_gap(*total, b, penalty, np.sum(many.rows.weights[:, None] * many.rows.Y**2, axis=0))
+    return machine, replace(one, place=place, n_rows=many.n), decided(penalty), gap
 
 
 def _moments(many: ManyRows, features: Any) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -151,6 +154,19 @@ def _moments(many: ManyRows, features: Any) -> list[tuple[np.ndarray, np.ndarray
                 sums[group] = new if sums[group] is None else list(map(np.add, sums[group], new))
     shapes = next(found for found in sums if found is not None)
     return [tuple(map(np.zeros_like, shapes)) if found is None else tuple(found) for found in sums]
+
+
+def _relative_gap(A: np.ndarray, B: np.ndarray, b: np.ndarray, penalty: float, squares: np.ndarray) -> float:
+    """How far ``½λ|b|² + ½Σ u (y − f)²`` can be above its minimum, relative to itself; the largest column.
+
+    The objective is strongly convex with modulus λ, so that a gradient g leaves at most ``|g|²/2λ``.
+    """
+    products = A @ b
+    objective = 0.5 * (penalty * np.sum(b**2, axis=0) + squares - 2.0 * np.sum(b * B, axis=0))
+    objective += 0.5 * np.sum(b * products, axis=0)
+    gradient = products + penalty * b - B
+    excess = np.sum(gradient**2, axis=0) / (2.0 * penalty)
+    return float(np.max(excess / np.maximum(objective, np.finfo(float).tiny)))
 
 
 class _Spectrum:
