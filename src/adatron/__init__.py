@@ -26,6 +26,10 @@ __version__ = "0.1.0"
 _ESTIMATORS = {
     "SVC": "estimators",
     "SVR": "estimators",
+    "LinearSVC": "estimators",
+    "LinearSVR": "estimators",
+    "NuSVC": "estimators",
+    "NuSVR": "estimators",
     "OneClassSVM": "estimators",
     "EnsembleSVC": "estimators",
     "KernelPerceptron": "estimators",
@@ -43,8 +47,8 @@ __all__ = ["__version__", *_ESTIMATORS, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ESTIMATORS:
-        return getattr(import_module(f"adatron.{_ESTIMATORS[name]}"), name)
+    if module := _ESTIMATORS.get(name):
+        return getattr(import_module(f"adatron.{module}"), name)
     if name in _MODULES:
         return import_module(f"adatron.{name}")
     raise AttributeError(f"module 'adatron' has no attribute {name!r}")

@@ -7,7 +7,8 @@ import pytest
 from tests.grams import KERNELS, MATRICES, ON_WORKERS, ROWS, M, kernels_of, on_workers, precision
 from tests.problems_for_tests import noisy_points
 
-from adatron.gram import row_of
+from adatron.gram import LazyGram, evaluate_pair, row_of
+from adatron.numerics.compiled import compiled
 
 RANDOM = np.random.default_rng(0)
 
@@ -131,6 +132,30 @@ def test_compiled_code_reads_rows(cases):
         for i in (len(K) - 1, 0, 17, 0):
             partial = gram.grow() if partial.is_full else partial
             assert_close(row_of(i, partial), K[i], error, kernel)
+
+
+@compiled
+def alone(a, b, matrix):
+    row_of(a, matrix)
+    row_of(b, matrix)
+
+
+@compiled
+def together(a, b, matrix):
+    evaluate_pair(a, b, matrix)
+
+
+@pytest.mark.parametrize("d", [1, 4, 7, 203])
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial"])
+def test_two_rows_together_have_the_bits_of_each_alone(kernel, d):
+    X = RANDOM.normal(size=(90, d))
+    one, other = (LazyGram(KERNELS[kernel], X).partial() for _ in range(2))
+    alone(70, 3, one)
+    together(70, 3, other)
+    assert one.filled[0] == other.filled[0] == 2
+    np.testing.assert_array_equal(one.place, other.place)
+    np.testing.assert_array_equal(one.K[:2], other.K[:2])
+    assert_close(other.K[:2], KERNELS[kernel](X[[70, 3]], X), 1e-9 * np.abs(one.K[:2]).max(), kernel)
 
 
 def test_positive_and_negative_entries_apart(cases):

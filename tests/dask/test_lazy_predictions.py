@@ -1,5 +1,7 @@
 """Predictions for Dask collections are collections: nothing is computed before it is asked for."""
 
+from functools import partial
+
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -7,12 +9,13 @@ import pandas as pd
 import pytest
 
 import dask
-from adatron import SVC, SVR, AutoSVC, EnsembleSVC, OneClassSVM
+from adatron import SVC, SVR, AutoSVC, AutoSVR, EnsembleSVC, OneClassSVM
 from adatron.datasets import make_waveform
 from adatron.io import load_model, save_model
 
 X, y = make_waveform(150, random_state=0)
 THREE = np.array(["a", "b", "c"])[np.digitize(X[:, 6], [1.0, 3.0])]
+INTERVALS = AutoSVR().fit(X, X[:, 3])
 METHODS = {
     "decision_function": SVC().fit(X, y).decision_function,
     "predict": SVC().fit(X, THREE).predict,
@@ -20,6 +23,8 @@ METHODS = {
     "predict_proba": SVC(probability=True, random_state=0).fit(X, THREE).predict_proba,
     "ensemble": EnsembleSVC(max_iter=50, eps=0.05).fit(X, THREE).predict,
     "auto": AutoSVC().fit(X, y).predict_proba,
+    "sets": partial(AutoSVC().fit(X, THREE).predict_set, coverage=0.95),
+    "intervals": lambda rows: INTERVALS.predict_interval(rows, 0.8),
     "regression": SVR().fit(X, X[:, 3]).predict,
     "one-class": OneClassSVM(nu=0.2).fit(X).predict,
 }

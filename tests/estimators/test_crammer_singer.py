@@ -24,7 +24,7 @@ from tests.oracles.qp import (
 )
 
 from adatron import SVC
-from adatron.display.history import problem_names_of
+from adatron.display.convergence import problem_names_of
 from adatron.exceptions import InfeasibleError
 from adatron.kernels import Gaussian, Linear, Polynomial
 

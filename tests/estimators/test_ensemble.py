@@ -308,3 +308,15 @@ def test_a_model_without_stages_says_so():
     assert model.predict(X).shape == y.shape
     with pytest.raises(NotFittedError, match="no stages before the fit has ended"):
         next(model.staged_predict(X))
+
+
+def test_iter_fit_gives_the_average_after_each_stage():
+    X, y = load_ionosphere(return_X_y=True)
+    model, decisions = EnsembleSVC(), []
+    for _ in model.iter_fit(X, y):
+        decisions.append(model.decision_function(X[:20]))
+    fitted = EnsembleSVC().fit(X, y)
+    stages = list(fitted.staged_decision_function(X[:20]))
+    assert len(stages) > 10
+    np.testing.assert_allclose(decisions[: len(stages)], stages, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(model.stage_weights_, fitted.stage_weights_)

@@ -45,7 +45,7 @@ def test_gaps_are_not_understated(kind, kernel, seeds):
         X, y = drawn(kind, rng)
         weights = rng.uniform(0.1, 3.0, len(y)) if seed % 2 else None
         parameters = {"C": 10.0 ** rng.uniform(-3, 8), "tol": float(rng.choice([1e-3, 1e-5, 1e-7]))}
-        model = SVC(kernel=kernel, fit_intercept=bool(seed), time_limit=5.0, **parameters)
+        model = SVC(kernel=kernel, fit_intercept=bool(seed), time_limit=60.0, **parameters)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(X, y, weights)

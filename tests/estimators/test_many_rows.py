@@ -13,7 +13,9 @@ from adatron.estimators.training_set import classification_set
 from adatron.gram import REGIME, row_source
 from adatron.io import load_model, save_model
 
-SMALL = replace(REGIME, many_rows=1_000, search_rows=300, many_search_rows=300, exact_rows=1_000)
+SMALL = replace(
+    REGIME, many_rows=1_000, search_rows=300, many_search_rows=300, exact_rows=1_000, iterative_rows=0
+)
 
 
 @pytest.fixture(autouse=True)

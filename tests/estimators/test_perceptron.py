@@ -75,3 +75,17 @@ def test_several_classes_and_no_sample_weight():
     assert model.score(X, y) > 0.95
     with pytest.raises(TypeError, match="sample_weight"):
         model.fit(X, y, sample_weight=np.ones(150))
+
+
+def test_iter_fit_gives_the_model_after_each_epoch():
+    X, y = separated_points(0, m=40)
+    model, mistakes = KernelPerceptron("linear"), []
+    for record in model.iter_fit(X, y):
+        mistakes.append(int(model.mistakes_[0]))
+        assert record.epoch == len(mistakes) == model.n_iter_[0]
+    fitted = KernelPerceptron("linear").fit(X, y)
+    assert mistakes == sorted(mistakes)
+    assert mistakes[-2:] == [fitted.mistakes_[0]] * 2  # the last epoch had none
+    np.testing.assert_array_equal(model.decision_function(X), fitted.decision_function(X))
+    with pytest.raises(ValueError, match="no sample_weight"):
+        next(model.iter_fit(X, y, np.ones(len(y))))

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks: every one passes, none is expected to fail, none is skipped."""
+"""scikit-learn's own checks: every one passes, none is skipped; `NuSVC` refuses an infeasible ν in three."""
 
 import os
 import subprocess
@@ -14,10 +14,15 @@ from adatron import (
     AutoSVR,
     EnsembleSVC,
     KernelPerceptron,
+    LinearSVC,
+    LinearSVR,
+    NuSVC,
+    NuSVR,
     OneClassSVM,
     ParzenClassifier,
     SupportVectorClustering,
 )
+from adatron.exceptions import InfeasibleError
 
 ESTIMATORS = [
     SVC(),
@@ -33,8 +38,16 @@ ESTIMATORS = [
     SVR(),
     SVR(kernel="linear"),
     SVR(fit_intercept=False),
+    SVR(loss="quantile", quantile=0.8),
     SVR(solver="multiplicative"),
     SVR(solver="m3", fit_intercept=False),
+    LinearSVC(),
+    LinearSVC(loss="hinge"),
+    LinearSVR(),
+    LinearSVR(loss="squared_epsilon_insensitive"),
+    NuSVC(),
+    NuSVR(),
+    NuSVR(kernel="linear", fit_intercept=False),
     OneClassSVM(),
     OneClassSVM(kernel="linear"),
     OneClassSVM(solver="multiplicative"),
@@ -49,6 +62,14 @@ ESTIMATORS = [
     AutoSVR(cv=2),
     AutoSVR(),
 ]
+INFEASIBLE = dict.fromkeys(  # scikit-learn expects its own NuSVC to fail these, too
+    [
+        "check_class_weight_classifiers",
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ],
+    "their weights leave one class less than nu / 2 of the weight",
+)
 CASES = [
     pytest.param(estimator, marks=() if is_first else pytest.mark.slow)
     for number, estimator in enumerate(ESTIMATORS)
@@ -60,13 +81,15 @@ CASES = [
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("estimator", CASES, ids=repr)
 def test_every_check_passes(estimator):
-    results = check_estimator(estimator, on_fail=None, on_skip=None)
+    refused = INFEASIBLE if isinstance(estimator, NuSVC) else {}
+    results = check_estimator(estimator, on_fail=None, on_skip=None, expected_failed_checks=refused)
     assert len(results) >= (
         46 if isinstance(estimator, SupportVectorClustering) else 50
     )  # it predicts nothing
     array_api = {"check_array_api_input"} if "SCIPY_ARRAY_API" not in os.environ else set()
     others = [r for r in results if r["status"] != "passed" and r["check_name"] not in array_api]
-    assert others == []
+    assert {r["check_name"] for r in others} == set(refused)
+    assert all(isinstance(r["exception"], InfeasibleError) for r in others)
 
 
 REPORT = """

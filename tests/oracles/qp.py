@@ -1,6 +1,7 @@
 """Independent solvers of the same dual: cvxopt and piqp.
 
-Maximise ``pᵀα − ½ αᵀQα`` for ``0 ≤ α ≤ upper`` and, with a bias, ``yᵀα = r``; p is 1 unless given.
+Maximise ``pᵀα − ½ αᵀQα`` for ``0 ≤ α ≤ upper`` and, with a bias, ``yᵀα = r``; p is 1 unless given. With a
+`total`, ``Σα = total`` as well.
 """
 
 import cvxopt
@@ -24,7 +25,13 @@ def regression_terms(K, t, epsilon):
     return np.tile(K, (2, 2)), y, np.concatenate([t - epsilon, -t - epsilon])
 
 
-def solve_cvxopt(K, y, upper, bias, p=None, r=0.0):
+def _equalities(y, bias, r, total):
+    """A and b of ``A α = b``; None without any."""
+    rows = [(y, r)] * bool(bias) + [(np.ones(len(y)), total)] * (total is not None)
+    return (np.array([row for row, _ in rows]), np.array([float(b) for _, b in rows])) if rows else None
+
+
+def solve_cvxopt(K, y, upper, bias, p=None, r=0.0, total=None):
     """Optimal α by cvxopt's interior-point method."""
     m = len(y)
     Q = y[:, None] * K * y
@@ -32,7 +39,7 @@ def solve_cvxopt(K, y, upper, bias, p=None, r=0.0):
     if np.isfinite(upper).all():
         rows.append(np.eye(m))
         bounds.append(upper)
-    constraint = (cvxopt.matrix(y[None, :]), cvxopt.matrix(float(r))) if bias else ()
+    constraint = [cvxopt.matrix(part) for part in _equalities(y, bias, r, total) or ()]
     options = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12, "maxiters": 300}
     solution = cvxopt.solvers.qp(
         cvxopt.matrix(Q),
@@ -45,13 +52,13 @@ def solve_cvxopt(K, y, upper, bias, p=None, r=0.0):
     return np.asarray(solution["x"]).ravel()
 
 
-def solve_piqp(K, y, upper, bias, p=None, r=0.0):
+def solve_piqp(K, y, upper, bias, p=None, r=0.0, total=None):
     """Optimal α by piqp's proximal interior-point method."""
     m = len(y)
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = 1e-11
     solver.settings.max_iter = 1000
-    A, b = (y[None, :], np.full(1, float(r))) if bias else (None, None)
+    A, b = _equalities(y, bias, r, total) or (None, None)
     high = np.where(np.isfinite(upper), upper, LOOSE)
     linear = -np.ones(m) if p is None else -p
     solver.setup(y[:, None] * K * y, linear, A, b, None, None, None, np.zeros(m), high)

@@ -13,7 +13,7 @@ from adatron import SVC
 SOURCE = Path(__file__).parents[2] / "src" / "adatron"
 CORE = [
     *("numerics", "kernels", "gram", "problems", "solvers", "training", "tables", "estimators"),
-    *("paths", "auto", "clustering"),
+    *("paths", "auto", "clustering", "explanation", "certification"),
 ]
 MODULES = [*SOURCE.glob("*.py"), *(path for folder in CORE for path in (SOURCE / folder).rglob("*.py"))]
 OUTSIDE_GRAM = [path for path in MODULES if path.parent.name != "gram"]

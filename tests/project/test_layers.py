@@ -17,11 +17,14 @@ ORDER = [
     "paths",
     "auto",
     "clustering",
+    "explanation",
     "selection",
     "files",
+    "certification",
     "io",
     "callbacks",
     "display",
+    "play",
     "cli",
 ]
 BOTTOM = {"datasets", "exceptions", "bounds"}

@@ -1,4 +1,4 @@
-"""Support vector clustering: clusters of any shape as the contours of a ball in feature space."""
+"""Clusters as contours of a ball in feature space (A. Ben-Hur et al., *Support Vector Clustering*, 2001)."""
 
 from adatron.clustering.cluster_path import ClusterPath
 from adatron.clustering.support_vector_clustering import SupportVectorClustering

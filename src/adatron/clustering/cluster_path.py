@@ -1,9 +1,8 @@
 """Clusters from an enclosing ball, how they split as the width σ falls, and the choice of σ and ν.
 
-In feature space a ball is one piece; in the space of the rows its surface may be several contours
- (Ben-Hur, Horn, Siegelmann & Vapnik 2001). As ``k(x, x) = 1``, x lies inside if its
-output ``f(x) = Σ α_i k(x_i, x)`` is at least a level. Rows are connected where
-the segment between them stays inside.
+In feature space a ball is one piece; in the space of the rows its surface may be several contours. As
+``k(x, x) = 1``, x lies inside if its output ``f(x) = Σ α_i k(x_i, x)`` is at least a level. Rows are
+connected where the segment between them stays inside.
 """
 
 from dataclasses import dataclass
@@ -52,10 +51,6 @@ class ClusterPath:
     sigmas, nus : array of shape (n_sigmas,) and (n_nus,), the widths falling
     labels : array of shape (n_nus, n_sigmas, n_rows), −1 for outliers
     rows : array of shape (n_rows,), the rows of X that took part
-
-    References
-    ----------
-    A. Ben-Hur, D. Horn, H. T. Siegelmann, V. Vapnik, *Support Vector Clustering*, JMLR 2, 2001.
 
     Examples
     --------
@@ -136,7 +131,7 @@ def cluster_path(X: np.ndarray, sigmas: Any, nus: Any, settings: Settings, rando
             # float32 is enough to compare settings; the final fit is as exact as any other
             problem = enclosing_ball(RowGram(kernel, X, _CACHE, np.float32), np.ones(len(X)), float(nu))
             run = Run(problem, GreedyAdatron(), GapRule(settings.tol), max_iter=_MAX_ITER)
-            labels[i, j], _ = cluster_labels(kernel, rows, solved([run])[0], settings)
+            labels[i, j], _ = cluster_labels(kernel, rows, solved([run])[0])
     return ClusterPath(sigmas, nus, labels, places)
 
 
@@ -160,7 +155,7 @@ class DistinctRows:
     """The distinct rows of X, and pairs to test, closest first: all of few rows, neighbours of many."""
 
     def __init__(self, X: np.ndarray, settings: Settings) -> None:
-        self.X = X
+        self.X, self.settings = X, settings
         self.distinct, inverse, self.counts = np.unique(X, axis=0, return_inverse=True, return_counts=True)
         self.inverse, rows, m = inverse.ravel(), self.distinct, len(self.distinct)
         if m <= settings.regime.all_edges_up_to:
@@ -179,14 +174,14 @@ class DistinctRows:
 class _Contour:
     """The surface of a ball, seen in the space of the rows."""
 
-    def __init__(self, kernel: Gaussian, rows: DistinctRows, solution: DualSolution, settings: Settings):
+    def __init__(self, kernel: Gaussian, rows: DistinctRows, solution: DualSolution):
         support = np.flatnonzero(solution.alpha)
         self.kernel, self.vectors, self.coefficients = kernel, rows.X[support], solution.alpha[support]
         self.level = 0.5 - solution.bias  # on the surface ½ k(x, x) − f = bias
-        self.rows, self.settings = rows.distinct, settings
+        self.rows, self.settings = rows.distinct, rows.settings
         radius = np.linalg.norm(self.vectors - self.vectors.mean(axis=0), axis=1).max()
         rounding = 8.0 * np.finfo(np.float32).eps * kernel.gamma * radius**2  # of the exponent γ|x − z|²
-        self.precision = np.float32 if 10.0 * rounding <= settings.tol else np.float64
+        self.precision = np.float32 if 10.0 * rounding <= self.settings.tol else np.float64
 
     def outputs(self, X: np.ndarray, precision: type = np.float64) -> np.ndarray:
         return expand(self.kernel, X, self.vectors, self.coefficients[:, None], precision)[:, 0]
@@ -225,16 +220,14 @@ class _Contour:
         return component
 
 
-def cluster_labels(
-    kernel: Gaussian, rows: DistinctRows, solution: DualSolution, settings: Settings
-) -> tuple[np.ndarray, np.ndarray]:
+def cluster_labels(kernel: Gaussian, rows: DistinctRows, solution: DualSolution) -> tuple:
     """A cluster for every row of X, −1 for outliers, and its output; `solution` is that of all rows of X."""
-    contour, m = _Contour(kernel, rows, solution, settings), len(rows.distinct)
+    contour, m = _Contour(kernel, rows, solution), len(rows.distinct)
     outputs = contour.outputs(rows.distinct)
     inside = contour.is_inside(outputs)
     component = contour.components(rows.edges[inside[rows.edges].all(axis=1)])
     sizes = np.bincount(component[inside], rows.counts[inside], m)
-    is_large = sizes >= max(settings.share * sizes.sum(), min(2, len(rows.X)))
+    is_large = sizes >= max(rows.settings.share * sizes.sum(), min(2, len(rows.X)))
     cluster = np.where(inside & is_large[component], component, -1)
     # other rows join the cluster of the nearest row that has one, if the way there stays in the fringe
     multipliers = np.bincount(rows.inverse, solution.alpha, m) / rows.counts

@@ -1,6 +1,6 @@
 """`SupportVectorClustering`: clusters of any shape, as many as there are, and outliers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, Self
 
@@ -24,12 +24,10 @@ _NUS = (0.05, 0.1, 0.2, 0.3, 0.4)  # that "auto" tries
 
 @dataclass
 class ClusterPlan(FitPlan):
-    """The ball to be fitted, and how σ and ν were chosen."""
+    """The ball to be fitted, and attributes that are known before: how σ and ν were chosen."""
 
-    sigma: float = 0.0
-    nu: float = 0.0
     settings: Settings | None = None
-    path: ClusterPath | None = None
+    known: dict[str, Any] = field(default_factory=dict)
 
 
 class SupportVectorClustering(ClusterMixin, KernelMachine):
@@ -67,7 +65,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     path_ : the `ClusterPath` from which `sigma` and `nu` were chosen, if one of them was "auto"
     duality_gap_ : float
         Recomputed apart from the solver; relative to the squared radius, or 1e-8 of the largest k(x, x).
-    status_, converged_, finished_exactly_, n_iter_, history_ : as in `SVC`
+    gap_is_exact_, status_, converged_, finished_exactly_, n_iter_, history_ : as in `SVC`
     encoder_ : as in `OneClassSVM`
 
     References
@@ -165,24 +163,22 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         problem = enclosing_ball(choice.gram, data.weights, nu)
         rule = GapRule(settings.tol, eager=True, regime=self._regime)
         run = Run(problem, GreedyAdatron(), rule, max_iter=check_max_iter(-1))
-        chosen: dict[str, Any] = {"sigma": sigma, "nu": nu, "settings": settings, "path": path}
+        known: dict[str, Any] = {"sigma_": sigma, "gamma_": float(kernel.gamma), "nu_": nu}
+        known |= {} if path is None else {"path_": path}
         reason = f"sigma={sigma:.4g}, nu={nu:.4g}; {choice.reason}"
-        return ClusterPlan(kernel, data, choice.gram, [run], reason, **chosen)
+        return ClusterPlan(kernel, data, choice.gram, [run], reason, settings=settings, known=known)
 
     def _attributes(self, plan: Any, solutions: list[DualSolution]) -> dict[str, Any]:
         (solution,) = solutions
-        X, settings, support = plan.data.X, plan.settings, np.flatnonzero(solution.alpha)
-        labels, outputs = cluster_labels(plan.kernel, DistinctRows(X, settings), solution, settings)
+        X, support = plan.data.X, np.flatnonzero(solution.alpha)
+        labels, outputs = cluster_labels(plan.kernel, DistinctRows(X, plan.settings), solution)
         centre_squared = float(solution.alpha @ outputs)
-        attributes = summary_attributes(solutions) | {
+        return summary_attributes(solutions) | plan.known | {
             "labels_": labels, "n_clusters_": int(labels.max()) + 1,
             "radius_": float(np.sqrt(max(centre_squared + 2.0 * solution.bias, 0.0))),
             "support_": support.astype(np.int32), "support_vectors_": X[support],
-            "dual_coef_": solution.alpha[None, support],
-            "sigma_": plan.sigma, "gamma_": float(plan.kernel.gamma), "nu_": plan.nu,
-            "n_iter_": solution.n_iter,
+            "dual_coef_": solution.alpha[None, support], "n_iter_": solution.n_iter,
         }  # fmt: skip
-        return attributes if plan.path is None else attributes | {"path_": plan.path}
 
     def _check_fitted(self) -> None:
         super()._check_fitted()

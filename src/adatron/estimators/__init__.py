@@ -9,8 +9,21 @@ True
 
 from adatron.estimators.ensemble import EnsembleSVC, ParzenClassifier
 from adatron.estimators.kernel_perceptron import KernelPerceptron
+from adatron.estimators.linear import LinearSVC, LinearSVR
+from adatron.estimators.nu import NuSVC, NuSVR
 from adatron.estimators.one_class_svm import OneClassSVM
 from adatron.estimators.svc import SVC
 from adatron.estimators.svr import SVR
 
-__all__ = ["SVC", "SVR", "EnsembleSVC", "KernelPerceptron", "OneClassSVM", "ParzenClassifier"]
+__all__ = [
+    "SVC",
+    "SVR",
+    "EnsembleSVC",
+    "KernelPerceptron",
+    "LinearSVC",
+    "LinearSVR",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "ParzenClassifier",
+]

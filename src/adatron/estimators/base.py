@@ -21,8 +21,8 @@ from adatron.numerics.threads import one_blas_thread
 from adatron.training import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Status, rounds
 
 _FITTED_IN_PRIVATE = (
-    "_advice", "_alphas", "_bound", "_expansion", "_layout", "_machines", "_probabilities", "_scale",
-    "_stages", "_unit",
+    "_advice", "_alphas", "_bound", "_expansion", "_layout", "_log", "_machines", "_probabilities",
+    "_residuals", "_scale", "_set_scores", "_stages", "_unit",
 )  # fmt: skip
 _SHOWN = {n * 10**k for n in (1, 2, 5) for k in range(7)}  # epochs that `verbose` prints
 
@@ -60,17 +60,12 @@ class FitTasks:
             return False
         task = self._task.subcontext(task_name="epoch")
         task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
-        return self._ended(task, attributes)
+        return self.ended(attributes, task)
 
-    def ended(self, attributes: Callable[[], dict[str, Any]]) -> None:
-        """Tell the callbacks that the whole fit is done."""
-        if self._task is not None:
-            self._ended(self._task, attributes)
-
-    def _ended(self, task: Any, attributes: Callable[[], dict[str, Any]]) -> bool:
-        return task.call_on_fit_task_end(
-            estimator=self._estimator, reconstruction_attributes=attributes, **self._data
-        )
+    def ended(self, attributes: Callable[[], dict[str, Any]], task: Any = None) -> bool:
+        """Tell the callbacks that the whole fit is done, or a task of it."""
+        task, told = task or self._task, {"reconstruction_attributes": attributes, **self._data}
+        return task is not None and task.call_on_fit_task_end(estimator=self._estimator, **told)
 
 
 @dataclass
@@ -130,6 +125,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     _plan: Any  # (X, y, sample_weight) → FitPlan: checks parameters and data, and sets up the runs
     _attributes: Any  # (plan, solutions) → what a fit stores in the estimator
     _accepts_sparse = True
+    _accepts_dask = False
+    _scales_features = _reads_blocks = False  # whether columns may differ in size, and float32 rows stay
     _encodes_tables = False  # whether data frames with other columns than numbers go through a `TableEncoder`
     _more_epochs = "raise max_iter or tol, or scale X"  # what to do when the epochs ran out
     _regime = REGIME
@@ -179,7 +176,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             self._store(plan)
             self._after_fit(plan)
             tasks.ended(lambda: self._attributes(plan, plan.solutions()))
-            self._report(f"{self.status_}: relative duality gap {self.duality_gap_:.3g}")
+            estimate = "" if self.gap_is_exact_ else ", an estimate"
+            self._report(f"{self.status_}: relative duality gap {self.duality_gap_:.3g}{estimate}")
             warn_unless_converged(self)
 
     def _report(self, news: Any) -> None:
@@ -247,12 +245,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         ]
         if s and all(holds for _, holds in checks):
             counts, bound = a.get("n_support_", np.array([s])), a.get("_bound", np.inf)
-            n_rows, are_places = (
-                len(a.get("labels_", ())) or self.shape_fit_[0],
-                self.support_.dtype.kind == "i",
-            )
+            places, n_rows = self.support_, len(a.get("labels_", ())) or self.shape_fit_[0]
             checks += [
-                ("support_", are_places and self.support_.min() >= 0 and self.support_.max() < n_rows),
+                ("support_", places.dtype.kind == "i" and places.min() >= 0 and places.max() < n_rows),
                 ("n_support_", counts.dtype.kind == "i" and counts.sum() == s and counts.min() >= 0),
             ]
             if "dual_coef_" in a:  # the bound is C
@@ -275,6 +270,7 @@ def summary_attributes(solutions: list[DualSolution]) -> dict[str, Any]:
     return {
         "n_iter_": np.array([s.n_iter for s in solutions], dtype=np.int32),
         "duality_gap_": float(max(s.gap for s in solutions)),
+        "gap_is_exact_": all(s.gap_is_exact and s.status is not Status.INDEFINITE_KERNEL for s in solutions),
         "status_": worst.status,
         "converged_": worst.status is Status.CONVERGED,
         "finished_exactly_": all(s.finished_exactly for s in solutions),

@@ -7,14 +7,12 @@ one problem has the outputs of one-vs-rest, one per class; of two classes, it gi
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from adatron.estimators.base import FitPlan
-from adatron.estimators.dask import lazy_on_dask
-from adatron.estimators.expansion import ExpansionMachine, expansion_attributes
+from adatron.estimators.expansion import DecisionMixin, ExpansionMachine
 
 _MOST_PROBLEMS = 100_000
 _MANY_CLASSES = 500  # beyond which at least two rows of each are asked for
@@ -60,7 +58,9 @@ class Layout:
         return self
 
     def signs(self, codes: np.ndarray) -> np.ndarray:
-        """Labels ±1 of problems on all rows, one column each (two classes, or one-vs-rest)."""
+        """Labels ±1 of all rows in every problem, a column each; 0 where a row takes no part."""
+        if self.is_pairwise:
+            return np.stack([1.0 * (codes == i) - (codes == j) for i, j in self.pairs], axis=1)
         if self.is_binary:
             return np.where(codes == 1, 1.0, -1.0)[:, None]
         return np.where(codes[:, None] == np.arange(self.n_classes), 1.0, -1.0)
@@ -132,33 +132,18 @@ class Layout:
         return sums
 
 
-class ExpansionClassifier(ClassifierMixin, ExpansionMachine):
+class ExpansionClassifier(ClassifierMixin, DecisionMixin, ExpansionMachine):
     """Base of the classifiers: decisions and predictions from ``dual_coef_`` and ``intercept_``."""
 
-    @lazy_on_dask
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Signed distance-like score, as in `sklearn.svm.SVC`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            One value for each row with two classes, positive for the second; else one for each class, or
-            for each pair of classes with ``decision_function_shape="ovo"``.
-        """
-        return self._shaped(self._decisions(X))
+    decision_function_shape, break_ties = "ovr", False  # unless they are parameters
 
     def _shaped(self, decisions: np.ndarray) -> np.ndarray:
         if self._layout.is_binary:
             return decisions[:, 0]
-        by_pairs = getattr(self, "decision_function_shape", "ovr") == "ovo"
-        return decisions if by_pairs else self._layout.one_per_class(decisions)
+        return decisions if self.decision_function_shape == "ovo" else self._layout.one_per_class(decisions)
 
     def _check_predict(self) -> None:
-        if getattr(self, "break_ties", False) and self.decision_function_shape == "ovo":
+        if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
 
     def _predicted(self, decisions: np.ndarray) -> np.ndarray:
@@ -166,7 +151,7 @@ class ExpansionClassifier(ClassifierMixin, ExpansionMachine):
 
     def _winners(self, decisions: np.ndarray) -> np.ndarray:
         """Index of the predicted class of each row."""
-        if getattr(self, "break_ties", False) and not self._layout.is_binary:
+        if self.break_ties and not self._layout.is_binary:
             return self._layout.one_per_class(decisions).argmax(axis=1)
         return self._layout.vote(decisions)
 
@@ -178,7 +163,7 @@ class ExpansionClassifier(ClassifierMixin, ExpansionMachine):
         n_biases, n_rows = len(self.intercept_), k - 1 if layout.is_pairwise else n_problems
         if (n_biases, self.dual_coef_.shape[0]) != (n_problems, n_rows):
             raise ValueError(f"intercept_ and dual_coef_ are not those of {n_problems} problems")
-        if getattr(self, "decision_function_shape", "ovr") not in ("ovr", "ovo"):
+        if self.decision_function_shape not in ("ovr", "ovo"):
             raise ValueError("decision_function_shape is neither 'ovr' nor 'ovo'")
 
     def _check_classes(self) -> None:
@@ -186,16 +171,3 @@ class ExpansionClassifier(ClassifierMixin, ExpansionMachine):
         is_ordered = classes.dtype.kind == "O" or np.array_equal(np.unique(classes), classes)
         if not is_ordered or not 2 <= k == len(set(classes.tolist())) == self._layout.n_classes:
             raise ValueError("classes_ are not two or more in order")
-
-
-def classifier_attributes(plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray) -> dict[str, Any]:
-    """Fitted attributes from the coefficients ``y∘α`` of every row and problem."""
-    layout, codes = plan.layout, plan.data.codes
-    support = np.flatnonzero(np.any(coefficients != 0.0, axis=1))
-    support = support[np.argsort(codes[support], kind="stable")]
-    dual_coef = layout.to_dual_coef(coefficients[support], codes[support])
-    return expansion_attributes(plan, support, coefficients, dual_coef, intercept) | {
-        "classes_": plan.data.classes,
-        "n_support_": np.bincount(codes[support], minlength=layout.n_classes).astype(np.int32),
-        "_layout": layout,
-    }

@@ -43,7 +43,7 @@ def dask_rows(estimator: Any, X: Any) -> tuple[RowBlocks, np.ndarray, np.ndarray
     Sets ``n_features_in_`` and ``feature_names_in_``.
     """
     refused = ""
-    if not getattr(estimator, "_accepts_dask", False):
+    if not estimator._accepts_dask:
         refused = type(estimator).__name__
     elif isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
         refused = "kernel='precomputed'"
@@ -65,9 +65,8 @@ def dask_rows(estimator: Any, X: Any) -> tuple[RowBlocks, np.ndarray, np.ndarray
     _check_finite(found, names)
     lengths = [own.n_rows for own in found]
     if not sum(lengths):
-        raise ValueError(
-            f"Found array with 0 sample(s) (shape=(0, {width})) while a minimum of 1 is required"
-        )
+        message = f"Found array with 0 sample(s) (shape=(0, {width})) while a minimum of 1 is required"
+        raise ValueError(message)
     rows = RowBlocks(cluster, checked, lengths, width, numbers)
     low, high = np.min([own.low for own in found], axis=0), np.max([own.high for own in found], axis=0)
     return rows.rearranged(_even_bounds(estimator, rows)), low, high
@@ -124,11 +123,15 @@ def _check_finite(found: list[_Summary], names: Any) -> None:
         return
     [[row, column]] = found[bad[0]].first_bad.tolist()
     row += sum(own.n_rows for own in found[: bad[0]])
-    n_bad, name = sum(own.n_bad for own in found), column if names is None else repr(names[column])
-    raise ValueError(
-        f"Input X contains {found[bad[0]].kind}: {n_bad} value(s) are NaN or infinity, the first in row "
-        f"{row}, column {name} (partition {bad[0]}); impute or drop them"
-    )
+    n_bad = sum(own.n_bad for own in found)
+    raise not_finite(found[bad[0]].kind, n_bad, row, column, names, f" (partition {bad[0]})")
+
+
+def not_finite(kind: str, n_bad: int, row: int, column: int, names: Any, part: str = "") -> ValueError:
+    """What to raise for NaN and infinity in X, of which the first is at the row and column."""
+    where = f"row {row}, column {column if names is None else repr(names[column])}{part}"
+    found = f"{n_bad} value(s) are NaN or infinity, the first in {where}"
+    return ValueError(f"Input X contains {kind}: {found}; impute or drop them")
 
 
 def _even_bounds(estimator: Any, X: RowBlocks) -> np.ndarray:
@@ -158,11 +161,11 @@ def lazy_on_dask(method: Method) -> Method:
     """
 
     @wraps(method)
-    def wrapped(self: Any, X: Any) -> Any:
+    def wrapped(self: Any, X: Any, *values: Any, **options: Any) -> Any:
         if not is_dask(X):
-            return method(self, X)
+            return method(self, X, *values, **options)
         check_is_fitted(self)
-        bound = partial(method, self)
+        bound = partial(_called, method, self, values, options)
         zeros = np.zeros((1, X.shape[1]))  # a row that passes the checks, to see what results look like
         if hasattr(X, "columns"):
             import pandas as pd
@@ -175,6 +178,10 @@ def lazy_on_dask(method: Method) -> Method:
         return X.map_blocks(bound, dtype=like.dtype, chunks=(X.chunks[0], (like.shape[1],)))
 
     return wrapped  # type: ignore[return-value]
+
+
+def _called(method: Any, model: Any, values: tuple, options: dict[str, Any], X: Any) -> Any:
+    return method(model, X, *values, **options)
 
 
 def _with_index(rows: Any, function: Callable[..., np.ndarray]) -> Any:

@@ -8,19 +8,15 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from adatron.estimators import parameters
 from adatron.estimators.base import FitPlan, summary_attributes, unfitted_on_error
-from adatron.estimators.classifier import ExpansionClassifier, Layout, classifier_attributes
-from adatron.estimators.expansion import Expansion
+from adatron.estimators.classifier import ExpansionClassifier, Layout
+from adatron.estimators.expansion import Expansion, expansion_attributes
 from adatron.estimators.inputs import check_predict_X
-from adatron.estimators.parameters import (
-    check_common_parameters,
-    check_max_iter,
-    check_number,
-    kernel_from,
-    kernel_matrix,
-)
+from adatron.estimators.iter_fit import IterFitMixin
+from adatron.estimators.reduction import ReducibleMixin
 from adatron.estimators.svc import SVC
-from adatron.estimators.training_set import classification_set, distinct_rows
+from adatron.estimators.training_set import classification_set
 from adatron.gram import FEW_COLUMNS, fetched_if
 from adatron.kernels import Constant, Precomputed
 from adatron.problems import classification
@@ -28,7 +24,7 @@ from adatron.solvers import RhoSVM
 from adatron.training import DualSolution, Run, StageRule
 
 
-class EnsembleSVC(ExpansionClassifier):
+class EnsembleSVC(IterFitMixin, ReducibleMixin, ExpansionClassifier):
     """Ensemble of partially trained support vector machines: no C to tune.
 
     A hard-margin ρ-SVM is trained with an adaptive rate; the hypotheses it passes through, from the Parzen
@@ -76,6 +72,9 @@ class EnsembleSVC(ExpansionClassifier):
         share of the constant in the kernel.
     duality_gap_ : float
         Relative gap of `final_svm_` as a hard-margin SVM; 1 if it separates nothing.
+    gap_is_exact_ : bool
+        Whether it was computed with float64 values of the kernel itself; above 1,000 rows, or with `rank`, it
+        was not.
     status_, converged_, history_, kernel_error_ : as in `SVC`
     encoder_ : as in `OneClassSVM`
 
@@ -107,30 +106,30 @@ class EnsembleSVC(ExpansionClassifier):
         self.cache_size, self.random_state, self.n_jobs = cache_size, random_state, n_jobs
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
-        check_common_parameters(self)
-        solver = RhoSVM(eps=check_number("eps", self.eps), eps_init=check_number("eps_init", self.eps_init))
-        max_iter = check_max_iter(self.max_iter, 10_000)
+        parameters.check_common_parameters(self)
+        eps, eps_init = (parameters.check_number(name, getattr(self, name)) for name in ("eps", "eps_init"))
+        max_iter = parameters.check_max_iter(self.max_iter, 10_000)
         data = classification_set(self, X, y, sample_weight)
         # few rows of a cluster are brought here: no other matrix has the bits of the products of a whole one
         is_few = self.rank is None and data.m <= self._regime.whole_up_to
         data = replace(data, X=fetched_if(is_few, data.X))
-        kernel = kernel_from(self, data.X, data.sample_weight)
+        kernel = parameters.kernel_from(self, data.X, data.sample_weight)
         trained, constant = kernel, float(self.fit_intercept)
         if isinstance(kernel, Precomputed):
             rows = data.X + 1.0 if constant else data.X
         else:
-            data = data.merged(*distinct_rows(data, self._regime))
+            data = data.merged(self._regime)
             rows, trained = data.X, kernel + Constant(1.0) if constant else kernel
         layout = Layout(len(data.classes), "ovr").check_size(data.m)
         signs = layout.signs(data.codes)
         # Products with few columns keep the precision of float64 where values are float32; but these cannot
         # tell whether a kernel is indefinite.
         single = kernel.traits.psd and signs.shape[1] <= FEW_COLUMNS
-        choice, indefinite = kernel_matrix(self, trained, rows, whitened=True, single=single)
+        choice, indefinite = parameters.kernel_matrix(self, trained, rows, whitened=True, single=single)
         problem = classification(choice.gram, signs, np.full(len(signs), np.inf), bias=False)
         start = np.repeat((data.weights / data.weights.sum())[:, None], signs.shape[1], axis=1)
         rule = StageRule(indefinite=indefinite, regime=self._regime)
-        run = Run(problem, solver, rule, max_iter=max_iter, alpha=start)
+        run = Run(problem, RhoSVM(eps=eps, eps_init=eps_init), rule, max_iter=max_iter, alpha=start)
         return FitPlan(kernel, data, choice.gram, [run], choice.reason, layout, constant, self.time_limit)
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
@@ -154,10 +153,10 @@ class EnsembleSVC(ExpansionClassifier):
         data, gram = plan.data, plan.gram
         coefficients, bias = plan.layout.signs(data.codes) * alpha, np.zeros(alpha.shape[1])
         if gram.factor is None or gram.factor.dtype != np.float32:
-            return classifier_attributes(plan, coefficients, bias)
+            return expansion_attributes(plan, coefficients, bias)
         # nearly all of many rows would be support vectors: the landmarks take their place
         few = replace(plan, gram=None, data=data.some(gram.landmarks), support=None)
-        attributes = classifier_attributes(few, gram.projection @ gram.weights_of(coefficients), bias)
+        attributes = expansion_attributes(few, gram.projection @ gram.weights_of(coefficients), bias)
         expansion = replace(attributes["_expansion"], precision=np.float32)
         return attributes | {"kernel_error_": gram.trace_error, "_expansion": expansion}
 
@@ -256,23 +255,12 @@ class ParzenClassifier(ExpansionClassifier):
         self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Remember the rows of `X`, their labels `y` and weights.
-
-        Parameters
-        ----------
-        X, y : as in `SVC.fit`
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        Self
-        """
         with unfitted_on_error(self):
             data = classification_set(self, X, y, sample_weight)
-            kernel = kernel_from(self, data.X, data.sample_weight)
+            kernel = parameters.kernel_from(self, data.X, data.sample_weight)
             layout = Layout(len(data.classes), "ovr").check_size(data.m)
             plan = FitPlan(kernel, data, None, [], layout=layout)
             signs = layout.signs(data.codes)
             coefficients = signs * (data.weights / data.weights.sum())[:, None]
-            self.__dict__.update(classifier_attributes(plan, coefficients, np.zeros(signs.shape[1])))
+            self.__dict__.update(expansion_attributes(plan, coefficients, np.zeros(signs.shape[1])))
         return self

@@ -23,9 +23,7 @@ _TYPES: dict[str, type] = {"gamma": float, "coef0": float, "degree": int}
 class Expansion:
     """Outputs of B problems as sums over the same rows; with `n_support`, of all pairs of classes."""
 
-    vectors: (
-        Any  # array or CSR matrix (n, d), or objects; for a precomputed kernel places in the training data
-    )
+    vectors: Any  # (n, d) array or CSR matrix, or n objects; for a precomputed kernel n places in its rows
     coefficients: np.ndarray  # (n, B); for pairs the rows of ``dual_coef_``, (n, n_classes - 1)
     bias: np.ndarray  # (B,)
     kernel: Kernel
@@ -39,10 +37,8 @@ class Expansion:
             is_sound = width == k - 1 and self.n_support.sum() == n and self.n_support.min() >= 0
             width = k * (k - 1) // 2 if is_sound else -1
         if self.vectors.shape[0] != n or np.shape(self.bias) != (width,):
-            found = (
-                f"{self.coefficients.shape}, the vectors {self.vectors.shape}, the bias {np.shape(self.bias)}"
-            )
-            raise ValueError(f"the parts of an expansion do not fit: its coefficients have shape {found}")
+            shapes = [np.shape(part) for part in (self.vectors, self.coefficients, self.bias)]
+            raise ValueError(f"the vectors, coefficients and bias of an expansion have the shapes {shapes}")
         is_double = self.coefficients.dtype == self.bias.dtype == np.float64
         if not is_double or self.precision not in (np.float32, np.float64):
             raise ValueError("the coefficients of an expansion are not float64, or its precision is unknown")
@@ -66,6 +62,29 @@ class Expansion:
             row = int(np.argwhere(~np.isfinite(outputs))[0][0])
             raise ValueError(f"the kernel overflows at row {row} of X; scale X as in training")
         return outputs + self.bias
+
+    def by_problem(self) -> np.ndarray:
+        """Coefficients (n, B), a column for each problem."""
+        if self.n_support is None:
+            return self.coefficients
+        own, pairs = np.repeat(np.arange(len(self.n_support)), self.n_support), range(len(self.n_support))
+        columns = [
+            np.where(own == i, self.coefficients[:, j - 1], np.where(own == j, self.coefficients[:, i], 0.0))
+            for i, j in combinations(pairs, 2)
+        ]
+        return np.stack(columns, axis=1)
+
+    def kernel_values(self, X: Any) -> np.ndarray:
+        """``k(x, v)`` of rows and vectors, shape (n_rows, n)."""
+        return X[:, self.vectors] if isinstance(self.kernel, Precomputed) else self.kernel(X, self.vectors)
+
+    def similarities(self, X: Any) -> np.ndarray:
+        """Cosines in the space of the kernel, which are 1 for equal rows; kernel values if precomputed."""
+        values = self.kernel_values(X)
+        if isinstance(self.kernel, Precomputed):
+            return values
+        sizes = [np.sqrt(np.abs(self.kernel.diagonal(rows))) for rows in (X, self.vectors)]
+        return values / np.maximum(np.outer(*sizes), np.finfo(float).tiny)
 
     def _by_class(self, X: Any, bounds: np.ndarray) -> np.ndarray:
         """What the vectors of each class add, shape (n, n_classes, n_classes - 1)."""
@@ -98,8 +117,15 @@ class ExpansionMachine(KernelMachine):
         check_is_fitted(self)
         return self._expansion(check_predict_X(self, X))
 
-    def _check_predict(self) -> None:
-        """Refuse parameters that no prediction goes with, before looking at the rows."""
+    # `AutoEstimator` has several expansions, and scales its rows
+
+    def _rows_to_expand(self, X: Any) -> Any:
+        """Rows as the expansions take them."""
+        return check_predict_X(self, X)
+
+    def _expansions(self) -> list[Expansion]:
+        """What the model is the sum of."""
+        return [self._expansion]
 
     def _predicted(self, decisions: np.ndarray) -> np.ndarray:
         """What these outputs say of each row."""
@@ -119,6 +145,9 @@ class ExpansionMachine(KernelMachine):
         """
         self._check_predict()
         return self._predicted(self._decisions(X))
+
+    def _check_predict(self) -> None:
+        """Refuse parameters that no prediction goes with, before looking at the rows."""
 
     def _check_fitted(self) -> None:
         super()._check_fitted()
@@ -141,11 +170,34 @@ class ExpansionMachine(KernelMachine):
             raise ValueError(f"support_vectors_ are not rows of {d} features, or not float64")
 
 
-def expansion_attributes(
-    plan: FitPlan, support: np.ndarray, coefficients: np.ndarray, dual_coef: np.ndarray, intercept: np.ndarray
-) -> dict[str, Any]:
-    """Fitted attributes of the expansion whose rows have `coefficients`, a column for each problem."""
+class DecisionMixin:
+    """For machines that also show the outputs they predict from, in the form that `_shaped` gives them."""
+
+    @lazy_on_dask
+    def decision_function(self: Any, X: Any) -> np.ndarray:
+        """Signed score of each row of `X`, as scikit-learn's machines have it.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes one value, positive for the second; else one for each class, or for each pair of
+            classes with ``decision_function_shape="ovo"``. In novelty detection it is positive for inliers.
+        """
+        return self._shaped(self._decisions(X))
+
+
+def expansion_attributes(plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray) -> dict[str, Any]:
+    """Fitted attributes from the coefficients ``y∘α`` of every row and problem."""
     data, gram, kernel, layout = plan.data, plan.gram, plan.kernel, plan.layout
+    codes = data.codes if len(data.classes) else np.zeros(data.m, dtype=np.int64)
+    support = np.flatnonzero(coefficients.any(axis=1))
+    support = support[np.argsort(codes[support], kind="stable")]
+    dual_coef = layout.to_dual_coef(coefficients[support], codes[support])
+    counts = np.bincount(codes[support], minlength=len(data.classes) or 1).astype(np.int32)
     rows = data.rows[support].astype(np.int32)
     vectors = _support_vectors(plan, support)
     bias = intercept + plan.constant * coefficients.sum(axis=0)
@@ -153,19 +205,20 @@ def expansion_attributes(
         bias = intercept - linear_weights(vectors, coefficients[support]) @ data.origin
     precision = np.float32 if any(run.problem.gram.is_single for run in plan.runs) else np.float64
     terms: tuple[Any, Any] = (rows if isinstance(kernel, Precomputed) else vectors, dual_coef.T)
-    n_support, error = None, {}
+    more, n_support = {"classes_": data.classes, "_layout": layout} if len(data.classes) else {}, None
     if gram is not None and len(gram.projection):  # a low-rank kernel is one of its landmarks
         expanded = gram.projection @ gram.weights_of(coefficients)
         bias = intercept + plan.constant * expanded.sum(axis=0)
-        terms, error = (gram.landmark_rows, expanded), {"kernel_error_": gram.trace_error}
+        terms, more = (gram.landmark_rows, expanded), more | {"kernel_error_": gram.trace_error}
     elif layout.is_pairwise and isinstance(kernel, Linear):
         terms = vectors, coefficients[support]
     elif layout.is_pairwise:
-        n_support = np.bincount(data.codes[support], minlength=layout.n_classes).astype(np.int32)
-    return error | {
+        n_support = counts.copy()  # what the model predicts with is its own
+    return more | {
         "shape_fit_": data.shape,
         "support_": rows,
         "support_vectors_": vectors,
+        "n_support_": counts,
         "dual_coef_": coef_beside(vectors, dual_coef),
         "intercept_": bias,
         "_expansion": Expansion(*terms, bias, kernel, precision, n_support),
@@ -234,16 +287,13 @@ def libsvm_form(machine: Any) -> LibsvmForm:
             f"this {type(machine).__name__} {what}, so it is no machine of LIBSVM or scikit-learn; {way_out}"
             ", or save it as it is with adatron.io.save_model"
         )
-    named = {
-        "kernel": name,
-        **{key: kind(getattr(kernel, key)) for key, kind in _TYPES.items() if key in vars(kernel)},
-    }
+    named = {key: kind(vars(kernel)[key]) for key, kind in _TYPES.items() if key in vars(kernel)}
     parts, n_support = (machine.support_, machine.support_vectors_, dense_coef(machine)), machine.n_support_
     if has_landmarks:  # as support vectors, all of the first class
         n, n_support = expansion.vectors.shape[0], np.zeros_like(n_support)
         parts = np.arange(n, dtype=np.int32), expansion.vectors, expansion.coefficients.T
         n_support[0] = n
-    return LibsvmForm(named, *parts, machine.intercept_, n_support)
+    return LibsvmForm({"kernel": name} | named, *parts, machine.intercept_, n_support)
 
 
 def fitted_like(kind: Any, machine: Any, form: LibsvmForm) -> Any:

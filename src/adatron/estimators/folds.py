@@ -52,10 +52,6 @@ class Folds:
         weights = data.weights[:, None]
         return cls(training[data.rows] * weights, held[data.rows] * weights)
 
-    @property
-    def n_folds(self) -> int:
-        return self.held.shape[1]
-
     def some(self, rows: Any = slice(None), n_folds: int | None = None) -> Folds:
         """Some of the rows, and the first folds."""
         return Folds(self.training[rows, :n_folds], self.held[rows, :n_folds])

@@ -9,10 +9,10 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from adatron.estimators.dask import dask_rows
+from adatron.estimators.dask import dask_rows, not_finite
 from adatron.estimators.parameters import is_precomputed
 from adatron.exceptions import AdatronWarning
-from adatron.gram import REGIME, is_dask, on_client
+from adatron.gram import is_dask, on_client
 from adatron.kernels import CallableKernel, Kernel
 from adatron.numerics.compiled import compiled
 from adatron.tables import TableEncoder, is_table, needs_encoding
@@ -25,7 +25,7 @@ _UNEQUAL = 1e10  # ratio of the widths of two columns from which float64 all but
 def check_training_X(estimator: Any, X: Any) -> Any:
     """Validated training data; sets ``n_features_in_`` and ``feature_names_in_``."""
     kernel = getattr(estimator, "kernel", "rbf")
-    if getattr(estimator, "_encodes_tables", False):
+    if estimator._encodes_tables:
         vars(estimator).pop("encoder_", None)
         if isinstance(kernel, str) and not is_precomputed(kernel) and is_table(X) and needs_encoding(X):
             return _encoded(estimator, X)
@@ -42,11 +42,7 @@ def check_training_X(estimator: Any, X: Any) -> Any:
             _widen(X, low, high)
         if not np.isfinite([low, high]).all():
             _check_finite(estimator, X)
-    if (
-        not isinstance(kernel, str)
-        or kernel == "precomputed"
-        or getattr(estimator, "_scales_features", False)
-    ):
+    if not isinstance(kernel, str) or kernel == "precomputed" or estimator._scales_features:
         return X
     with np.errstate(over="ignore"):
         width = high - low
@@ -129,6 +125,11 @@ def _as_objects(X: Any) -> np.ndarray:
 
 def _validated(estimator: Any, X: Any, **limits: Any) -> Any:
     """float64 rows or a canonical CSR matrix, not yet known to be finite."""
+    is_ready = type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.flags.c_contiguous
+    if is_ready and X.size and limits["reset"]:  # scikit-learn would only note the width, and take longer
+        vars(estimator).pop("feature_names_in_", None)
+        estimator.n_features_in_ = X.shape[1]
+        return X
     if sparse.issparse(X):
         _check_sparse_structure(X)
     dtype: Any = getattr(X, "dtype", None)
@@ -139,9 +140,9 @@ def _validated(estimator: Any, X: Any, **limits: Any) -> Any:
         message = "X has uint64 values above 2**53 that float64 rounds; subtract an offset first"
         warnings.warn(message, AdatronWarning, stacklevel=8)
     # many float32 rows behind a low-rank kernel are converted block by block, when they are read
-    reads_blocks = getattr(estimator, "_reads_blocks", False) or getattr(estimator, "rank", None) is not None
-    rows, regime = getattr(X, "shape", (0,))[:1], getattr(estimator, "_regime", REGIME)
-    dtypes = [np.float64, np.float32] if reads_blocks and rows > (regime.many_rows,) else np.float64
+    reads_blocks = estimator._reads_blocks or getattr(estimator, "rank", None) is not None
+    is_long = getattr(X, "shape", (0,))[:1] > (estimator._regime.many_rows,)
+    dtypes = [np.float64, np.float32] if reads_blocks and is_long else np.float64
     try:
         checked = validate_data(
             estimator, X, accept_sparse="csr", dtype=dtypes, order="C", ensure_all_finite=False, **limits
@@ -202,12 +203,7 @@ def _check_finite(estimator: Any, X: Any) -> None:
     if sparse.issparse(X):
         row, column = (int(places[bad.argmax()]) for places in X.tocoo().coords)
     kind = "NaN" if np.isnan(values[bad]).any() else "infinity"
-    names = getattr(estimator, "feature_names_in_", None)
-    where = f"row {row}, column {column if names is None else repr(names[column])}"
-    raise ValueError(
-        f"Input X contains {kind}: {int(bad.sum())} value(s) are NaN or infinity, the first in {where}; "
-        "impute or drop them"
-    )
+    raise not_finite(kind, int(bad.sum()), row, column, getattr(estimator, "feature_names_in_", None))
 
 
 def check_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -249,7 +245,8 @@ def check_targets(X: Any, y: Any) -> np.ndarray:
 def _one_for_each_row(X: Any, y: Any, what: str) -> np.ndarray:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    y = column_or_1d(y, warn=True)
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "bif":
+        y = column_or_1d(y, warn=True)
     if X.shape[0] != len(y):
         sizes = f"X has {X.shape[0]} rows, y has {len(y)} {what}s"
         raise ValueError(f"X and y have inconsistent numbers of samples: {sizes}")

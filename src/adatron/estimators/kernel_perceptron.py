@@ -6,7 +6,9 @@ import numpy as np
 
 from adatron.estimators.base import FitPlan, summary_attributes
 from adatron.estimators.callback_bridge import with_callbacks
-from adatron.estimators.classifier import ExpansionClassifier, Layout, classifier_attributes
+from adatron.estimators.classifier import ExpansionClassifier, Layout
+from adatron.estimators.expansion import expansion_attributes
+from adatron.estimators.iter_fit import IterFitMixin
 from adatron.estimators.parameters import check_common_parameters, check_max_iter, kernel_from, kernel_matrix
 from adatron.estimators.training_set import classification_set
 from adatron.problems import classification
@@ -14,7 +16,7 @@ from adatron.solvers import Perceptron
 from adatron.training import DualSolution, Rule, Run
 
 
-class KernelPerceptron(ExpansionClassifier):
+class KernelPerceptron(IterFitMixin, ExpansionClassifier):
     """Rosenblatt's perceptron, plain or averaged, for any kernel.
 
     The points are visited in order; a mistake on point i adds it to the expansion. The fit ends after
@@ -47,6 +49,8 @@ class KernelPerceptron(ExpansionClassifier):
     n_iter_, status_, converged_, history_ : as in `SVC`
     duality_gap_ : float
         Relative gap of the expansion as a hard-margin SVM: how far its margin is from the largest.
+    gap_is_exact_ : bool
+        Whether it was computed with float64 values of the kernel itself; with `rank` it was not.
 
     References
     ----------
@@ -92,6 +96,8 @@ class KernelPerceptron(ExpansionClassifier):
         return self
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
+        if sample_weight is not None:
+            raise ValueError("KernelPerceptron takes no sample_weight; leave it out, or use SVC")
         check_common_parameters(self)
         max_iter = check_max_iter(self.max_iter, 1000)
         data = classification_set(self, X, y, sample_weight)
@@ -111,6 +117,6 @@ class KernelPerceptron(ExpansionClassifier):
         alpha = np.column_stack([model[0] for model in models])
         bias = np.concatenate([model[1] for model in models])
         signs = plan.layout.signs(plan.data.codes)
-        attributes = classifier_attributes(plan, signs * alpha, bias) | summary_attributes(solutions)
+        attributes = expansion_attributes(plan, signs * alpha, bias) | summary_attributes(solutions)
         attributes["mistakes_"] = np.array([int(state.mistakes[0]) for state in states])
         return attributes

@@ -9,6 +9,7 @@ from sklearn.base import OutlierMixin
 from adatron.estimators.base import FitPlan
 from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.dask import lazy_on_dask
+from adatron.estimators.expansion import DecisionMixin
 from adatron.estimators.machine import SupportVectorMachine
 from adatron.estimators.parameters import check_number
 from adatron.estimators.training_set import TrainingSet, weighted_set
@@ -19,7 +20,7 @@ from adatron.training import DualSolution
 _ON_SURFACE = 1e-9  # scores below this part of the offset: rounding must not decide on which side they are
 
 
-class OneClassSVM(OutlierMixin, SupportVectorMachine):
+class OneClassSVM(OutlierMixin, DecisionMixin, SupportVectorMachine):
     """Novelty detection with a certificate.
 
     Changing ``from sklearn.svm import OneClassSVM`` to ``from adatron import OneClassSVM`` works:
@@ -37,7 +38,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     solver : {"auto", "adatron", "adatron-secant", "multiplicative"} or Solver, default="auto"
         As in `SVC`; "m3", "munk" and "rho" cannot keep the sum of the multipliers.
     learning_rate, rank, time_limit, warm_start : as in `SVC`, default="auto", None, None, False
-    random_state, n_jobs : as in `SVR`, default=None, None
+    random_state, n_jobs, exact_certificate : as in `SVR`, default=None, None, False
 
     Attributes
     ----------
@@ -52,6 +53,8 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         lies within the hull of the points in feature space, as it easily does with linear and polynomial
         kernels), no relative gap means much: an objective below 1e-8 of the largest k(x, x) is then replaced
         by that value.
+    gap_is_exact_ : bool
+        As in `SVC`.
     plain_gap_ : float
         The gap relative to the objectives as they are; larger than `duality_gap_` only in that case.
     history_ : dict of lists
@@ -82,12 +85,13 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         self, nu=0.5, kernel="rbf", *, degree=3, gamma="scale", coef0=0.0, tol=1e-3, shrinking=True,
         cache_size="auto", verbose=False, max_iter=-1, solver="auto", learning_rate="auto", rank=None,
         time_limit=None, warm_start=False, random_state=None, n_jobs=None,
+        exact_certificate=False,
     ):  # fmt: skip
         self.nu, self.kernel, self.degree, self.gamma, self.coef0 = nu, kernel, degree, gamma, coef0
         self.tol, self.shrinking, self.cache_size, self.verbose = tol, shrinking, cache_size, verbose
         self.max_iter, self.solver, self.learning_rate, self.rank = max_iter, solver, learning_rate, rank
         self.time_limit, self.warm_start = time_limit, warm_start
-        self.random_state, self.n_jobs = random_state, n_jobs
+        self.random_state, self.n_jobs, self.exact_certificate = random_state, n_jobs, exact_certificate
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -105,21 +109,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         self._fit(X, None, sample_weight)
         return self
 
-    @lazy_on_dask
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Signed score of each row of `X`: positive within, negative outside, 0 on the surface.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self._scores(self._decisions(X))
-
-    def _scores(self, decisions: np.ndarray) -> np.ndarray:
+    def _shaped(self, decisions: np.ndarray) -> np.ndarray:
         is_on_surface = np.abs(decisions[:, 0]) <= _ON_SURFACE * np.abs(self.offset_)
         return np.where(is_on_surface, 0.0, decisions[:, 0])
 
@@ -138,7 +128,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         return self.decision_function(X) + self.offset_
 
     def _predicted(self, decisions: np.ndarray) -> np.ndarray:
-        return np.where(self._scores(decisions) >= 0.0, 1, -1)
+        return np.where(self._shaped(decisions) >= 0.0, 1, -1)
 
     def _check_fitted(self) -> None:
         super()._check_fitted()
@@ -157,7 +147,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         weights = plan.data.weights
         scale = float(self.nu) * float(weights.sum())  # scikit-learn's Σα
-        attributes = self._expanded(plan, solutions, scale * solutions[0].alpha, scale)
+        attributes = self._expanded(plan, solutions, scale * solutions[0].alpha[:, None], scale)
         return attributes | {
             "offset_": -attributes["intercept_"],
             "plain_gap_": float(solutions[0].plain_gap),

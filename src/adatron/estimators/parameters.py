@@ -14,18 +14,14 @@ from sklearn.utils import check_random_state
 
 from adatron.exceptions import KernelError, KernelWarning
 from adatron.gram import Choice, Gram, by_rows, choose_gram, weighted_sum
-from adatron.kernels import (
-    KERNELS,
-    CallableKernel,
-    Kernel,
-    Precomputed,
-    has_negative_curvature,
-    is_indefinite,
-    squared_norms,
-)
+from adatron.kernels import KERNELS, CallableKernel, Kernel, Precomputed, mercer, squared_norms
 from adatron.solvers import SOLVERS, KernelAdatron
 
-_FLAGS = ("shrinking", "fit_intercept", "warm_start", "probability", "break_ties", "averaged")
+_FLAGS = (
+    *("shrinking", "fit_intercept", "warm_start", "probability", "break_ties", "averaged"),
+    "exact_certificate",
+)
+_FEW_ROWS = 10  # that tell most kernels from degenerate ones
 _ROUNDING = 64 * np.finfo(float).eps  # a spread below this part of the mean is rounding
 
 _REQUIREMENTS = {  # what a solver may need, the test of it, and the way out when it fails
@@ -170,9 +166,11 @@ def kernel_from(estimator: Any, X: Any, weights: np.ndarray) -> Kernel:
         first, again = kernel(X[:2], X[:2]), kernel(X[:2], X[:2])
         scale = 1e-10 * max(float(np.abs(first).max()), 1e-300)
         if np.abs(first - again).max() > scale:
-            _warn(f"kernel function {kernel.name!r} is not deterministic: two calls differ", 8)
+            message = f"kernel function {kernel.name!r} is not deterministic: two calls differ"
+            warnings.warn(message, KernelWarning, stacklevel=6)
         elif np.abs(first - first.T).max() > scale:
-            _warn(f"kernel function {kernel.name!r} is not symmetric: k(x, z) differs from k(z, x)", 8)
+            message = f"kernel function {kernel.name!r} is not symmetric: k(x, z) differs from k(z, x)"
+            warnings.warn(message, KernelWarning, stacklevel=6)
     if isinstance(kernel, Kernel):
         return kernel
     kind: Any = KERNELS[check_choice("kernel", kernel, list(KERNELS))]
@@ -210,13 +208,13 @@ def _gamma(gamma: Any, X: Any, weights: np.ndarray) -> float:
         raise KernelError("the variance of X overflows float64; scale X (e.g. with StandardScaler)")
     if varies and spread > np.finfo(float).tiny:
         return 1.0 / spread
-    _warn(f"X has zero variance, so gamma={gamma!r} is taken as 1.0")
+    warnings.warn(f"X has zero variance, so gamma={gamma!r} is taken as 1.0", KernelWarning, stacklevel=8)
     return 1.0
 
 
 def _weighted_mean(weights: np.ndarray, values: np.ndarray) -> float:
     """Precise enough for a row of weight 2 and the row twice to give the same bits."""
-    return float(np.sum(weights * values.astype(np.longdouble)) / weights.sum())
+    return float((weights * values.astype(np.longdouble)).sum() / weights.sum())
 
 
 def _less_the_centre(X: Any, centre: np.ndarray) -> np.ndarray:
@@ -257,20 +255,21 @@ def kernel_matrix(
 def inspect_gram(gram: Gram, kernel: Kernel) -> bool:
     """Refuse a vanishing kernel, warn of a suspicious one; whether it is indefinite."""
     m, psd = gram.m, kernel.traits.psd
-    # rows spread over all, of which a few tell most kernels from degenerate ones
-    few, rows = (np.unique(np.linspace(0, m - 1, min(m, size)).astype(int)) for size in (50, 500))
-    if m > len(rows) and psd and not _suspicion(gram.block(few, few)):
+    # what a few rows, spread over all, show to be no degenerate kernel is none
+    few = np.arange(0, m, -(-m // _FEW_ROWS))
+    if psd and len(few) > 2 and not _suspicion(gram.block(few, few)):
         return False
+    rows = np.unique(np.linspace(0, m - 1, min(m, 500)).astype(int))
     diagonal, sample = gram.diagonal(), gram.block(rows, rows)
     if isinstance(kernel, CallableKernel) and diagonal.min() < 0.0:
         raise KernelError(f"kernel function {kernel.name!r} gives negative values k(x, x) = {diagonal.min()}")
     if not np.any(diagonal) and not np.any(sample):
         raise KernelError("the kernel is numerically zero for all rows of X; scale X")
     if suspicion := _suspicion(sample):
-        _warn(suspicion)
-    if psd or is_indefinite(sample):
+        warnings.warn(suspicion, KernelWarning, stacklevel=7)
+    if psd or mercer.is_indefinite(sample):
         return not psd
-    return gram.is_whole and m > len(rows) and has_negative_curvature(gram.matmul, m)
+    return gram.is_whole and m > len(rows) and mercer.has_negative_curvature(gram.matmul, m)
 
 
 def _suspicion(sample: np.ndarray) -> str:
@@ -284,7 +283,3 @@ def _suspicion(sample: np.ndarray) -> str:
     if np.ptp(sample) <= 1e-12 * size:
         return "the kernel matrix is numerically constant: all points look alike; increase gamma or scale X"
     return ""
-
-
-def _warn(message: str, stacklevel: int = 9) -> None:  # up to the caller of `SVC.fit`
-    warnings.warn(message, KernelWarning, stacklevel)

@@ -28,11 +28,13 @@ from adatron.estimators.base import FitPlan
 from adatron.estimators.classifier import Layout
 from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.folds import stratified_folds
+from adatron.estimators.parameters import as_random_state
 from adatron.gram import expand
 from adatron.kernels import Precomputed
 from adatron.problems import DualProblem
 from adatron.training import DualSolution, GapRule, Run
 
+_FOLDS = 5
 _STEEPEST = 1e3  # slope, in units of the mean size of the decisions: held-out rows may be separable
 _MODERATE = 1e3  # mean weight up to which weights count rows
 _TOL = 1e-3  # relative duality gap that is small enough for calibration
@@ -181,6 +183,15 @@ class CalibratedMixin:
         result, rows, largest = found.copy(), np.arange(len(found)), found.argmax(axis=1)
         result[rows, largest], result[rows, winners] = found[rows, winners], found[rows, largest]
         return result
+
+
+def calibrated(plan: FitPlan, random_state: Any) -> ClassProbabilities | PairProbabilities:
+    """The probabilities of a fit that has ended, from decisions by models without a fold of its rows."""
+    codes, state = plan.data.codes, as_random_state(random_state)
+    n_folds = max(2, min(_FOLDS, int(np.bincount(codes).min())))
+    decisions = held_out_decisions(plan, plan.solutions(), n_folds, state)
+    kind = PairProbabilities if plan.layout.is_pairwise else ClassProbabilities
+    return kind.from_held_out(decisions, codes, plan.data.weights)
 
 
 def held_out_decisions(

@@ -1,4 +1,4 @@
-"""`SVR`: ε-insensitive support vector regression, a drop-in for `sklearn.svm.SVR`."""
+"""`SVR`: regression of the middle or of a quantile of the targets, a drop-in for `sklearn.svm.SVR`."""
 
 from functools import partialmethod
 from typing import Any
@@ -8,7 +8,8 @@ from sklearn.base import RegressorMixin
 
 from adatron.estimators.base import FitPlan
 from adatron.estimators.machine import SupportVectorMachine, bounds_from
-from adatron.estimators.parameters import check_number, is_precomputed
+from adatron.estimators.parameters import check_choice, check_number, is_precomputed
+from adatron.estimators.reduction import ReducibleMixin
 from adatron.estimators.training_set import TrainingSet, weighted_set
 from adatron.exceptions import InfeasibleError
 from adatron.gram import Gram, row_keys
@@ -19,7 +20,7 @@ _LARGEST_BOUND = 1e50  # in units of the kernel
 _AS_GOOD_AS_INFINITE = 1e6  # bound on multipliers for C=inf, in units of the targets over the kernel
 
 
-class SVR(RegressorMixin, SupportVectorMachine):
+class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
     """Support vector regression with a certificate.
 
     Changing ``from sklearn.svm import SVR`` to ``from adatron import SVR`` works: parameters and
@@ -32,7 +33,7 @@ class SVR(RegressorMixin, SupportVectorMachine):
         allows none outside, and is an `InfeasibleError` where no function of the kernel can do that with
         multipliers of up to 1e6 times the targets over the kernel.
     epsilon : float, default=0.1
-        Half the width of the tube within which errors cost nothing.
+        Half the width of the tube within which errors cost nothing. A quantile has no tube.
     kernel, degree, gamma, coef0 : as in `SVC`, default="rbf", 3, "scale", 0.0
     tol : float, default=1e-3
         Relative duality gap of the result; the fit aims at half of it. Up to 500 rows, and for a
@@ -48,11 +49,20 @@ class SVR(RegressorMixin, SupportVectorMachine):
     n_jobs : int, default=None
         Accepted for symmetry with `SVC`: there is one problem, and kernel values are always evaluated on
         as many threads as BLAS may use.
+    exact_certificate : bool, default=False
+        As in `SVC`.
+    loss : {"epsilon_insensitive", "quantile"}, default="epsilon_insensitive"
+        What C multiplies: errors beyond the tube, or the pinball loss of a quantile, which is `quantile`
+        times the error where the target is above the prediction, ``1 - quantile`` times where it is below.
+    quantile : float, default=0.5
+        Between 0 and 1: with ``loss="quantile"`` about this part of the weight has targets below the
+        prediction, and exactly so, up to the rows on the curve, if a bias is fitted. 0.5 is the median.
 
     Attributes
     ----------
     support_, support_vectors_, dual_coef_, intercept_, n_support_, n_iter_, coef_, shape_fit_ : as in `SVC`
-    duality_gap_, status_, converged_, fit_status_, finished_exactly_, kernel_error_ : as in `SVC`
+    duality_gap_, gap_is_exact_, status_, converged_, fit_status_, finished_exactly_ : as in `SVC`
+    kernel_error_ : as in `SVC`
     bias_interval_ : ndarray of shape (1, 2)
         All biases that are equally good; `intercept_` is the middle.
     history_ : dict of lists
@@ -62,7 +72,8 @@ class SVR(RegressorMixin, SupportVectorMachine):
     ----------
     H. Drucker, C. J. C. Burges, L. Kaufman, A. Smola, V. Vapnik, *Support Vector Regression Machines*,
     NIPS 9, 1997. A. J. Smola, B. Schölkopf, *A Tutorial on Support Vector Regression*, Statistics and
-    Computing 14, 2004.
+    Computing 14, 2004. I. Takeuchi, Q. V. Le, T. D. Sears, A. J. Smola, *Nonparametric Quantile Estimation*,
+    JMLR 7, 2006 (``loss="quantile"``).
 
     Examples
     --------
@@ -72,6 +83,10 @@ class SVR(RegressorMixin, SupportVectorMachine):
     >>> model = SVR(C=10.0, epsilon=0.01).fit(X, np.sin(X).ravel())
     >>> model.converged_, bool(np.abs(model.predict(X) - np.sin(X).ravel()).max() < 0.02)
     (True, True)
+    >>> y = np.sin(X).ravel() + np.random.default_rng(0).normal(size=50)
+    >>> upper = SVR(loss="quantile", quantile=0.9).fit(X, y)
+    >>> round(float(np.mean(y <= upper.predict(X) + 1e-9)), 2)
+    0.92
     """
 
     _training_set = partialmethod(weighted_set, has_targets=True)
@@ -81,33 +96,46 @@ class SVR(RegressorMixin, SupportVectorMachine):
         self, C=1.0, epsilon=0.1, kernel="rbf", *, degree=3, gamma="scale", coef0=0.0, tol=1e-3,
         shrinking=True, cache_size="auto", verbose=False, max_iter=-1, fit_intercept=True, solver="auto",
         learning_rate="auto", rank=None, time_limit=None, warm_start=False, random_state=None, n_jobs=None,
+        exact_certificate=False, loss="epsilon_insensitive", quantile=0.5,
     ):  # fmt: skip
         self.C, self.epsilon, self.kernel, self.degree, self.gamma = C, epsilon, kernel, degree, gamma
         self.coef0, self.tol, self.shrinking, self.cache_size = coef0, tol, shrinking, cache_size
         self.verbose, self.max_iter, self.fit_intercept = verbose, max_iter, fit_intercept
         self.solver, self.learning_rate, self.rank, self.time_limit = solver, learning_rate, rank, time_limit
         self.warm_start, self.random_state, self.n_jobs = warm_start, random_state, n_jobs
+        self.exact_certificate = exact_certificate
+        self.loss, self.quantile = loss, quantile
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a tube without slack)")
         if check_number("epsilon", self.epsilon, above=-np.inf, allowed="a finite number") < 0.0:
             raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}; use 0 for no tube")
+        check_choice("loss", self.loss, ["epsilon_insensitive", "quantile"])
+        allowed = "a number between 0 and 1, such as 0.9"
+        if check_number("quantile", self.quantile, allowed=allowed) >= 1.0:
+            raise ValueError(f"quantile must be {allowed}, got {self.quantile!r}")
         super()._check_parameters()
 
     def _problems(self, gram: Gram, data: TrainingSet, layout: Any) -> list[Any]:
-        targets, epsilon = data.targets - self._centre(data), float(self.epsilon)
+        quantile = float(self.quantile) if self.loss == "quantile" else None
+        targets = data.targets - self._centre(data)
+        epsilon = float(self.epsilon) if quantile is None else 0.0
         if np.isinf(self.C):
             if not is_precomputed(self.kernel) and not gram.is_elsewhere:
                 _check_one_tube(data.X, data.targets, data.rows, epsilon)
-            # a bound that no multiplier reaches is as good as none; _attributes looks whether any did
-            largest = max(float(np.abs(targets).max()), epsilon, 1e-300)
-            upper = np.full(len(targets), _AS_GOOD_AS_INFINITE * largest / gram.diagonal().max())
+            upper = np.full(len(targets), bound_for_a_tube(targets, epsilon, gram.diagonal().max()))
         else:
-            upper = bounds_from(self.C, data.weights)
+            upper = self._bounds(gram, data)
+        bias = bool(self.fit_intercept)
+        return [regression(gram, targets, upper, epsilon=epsilon, bias=bias, quantile=quantile)]
+
+    def _bounds(self, gram: Gram, data: TrainingSet) -> np.ndarray:
+        """C times the weight of each row."""
+        upper = bounds_from(self.C, data.weights)
         if upper.max() * gram.diagonal().max() > _LARGEST_BOUND:
             excess = f"C={self.C!r} times the kernel exceeds {_LARGEST_BOUND:g}"
             raise ValueError(f"{excess}; use C=1e6 or so, or scale X")
-        return [regression(gram, targets, upper, epsilon=epsilon, bias=bool(self.fit_intercept))]
+        return upper
 
     def _centre(self, data: TrainingSet) -> float:
         """What a bias takes off the targets, so that sums of them lose fewer digits."""
@@ -126,8 +154,13 @@ class SVR(RegressorMixin, SupportVectorMachine):
                     f"{', …' if len(stuck) > 5 else ''}. Set C < inf, a larger epsilon or a narrower kernel"
                 )
         above, below = alpha.reshape(2, -1)
-        attributes = self._expanded(plan, solutions, above - below, shift=self._centre(data))
+        attributes = self._expanded(plan, solutions, (above - below)[:, None], shift=self._centre(data))
         return attributes | {"_bound": float(self.C * data.weights.max())}
+
+
+def bound_for_a_tube(targets: np.ndarray, epsilon: float, diagonal: float) -> float:
+    """The bound for C = inf: one that no multiplier reaches is as good as none."""
+    return _AS_GOOD_AS_INFINITE * max(float(np.abs(targets).max()), epsilon, 1e-300) / diagonal
 
 
 def _check_one_tube(X: Any, targets: np.ndarray, rows: np.ndarray, epsilon: float) -> None:

@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from adatron.estimators.inputs import check_labels, check_sample_weight, check_targets, check_training_X
 from adatron.estimators.parameters import is_precomputed
-from adatron.gram import REGIME, Regime, by_rows, kept_rows, row_bytes
+from adatron.gram import Regime, by_rows, kept_rows, row_bytes
 
 _FAR = 1e4  # squared distance of rows from the origin, relative to that from their mean
 _ROUNDING = 1e-13
@@ -57,12 +57,24 @@ class TrainingSet:
         weights, given = (np.maximum(np.ldexp(w, -exponent), tiny) for w in both)
         return replace(self, weights=weights, sample_weight=given, weight_scale=scale)
 
-    def merged(self, kept: np.ndarray, place: np.ndarray) -> Self:
-        """The rows `kept` with the summed weights of those that have the same place as they."""
-        if len(kept) == len(place):
+    def merged(self, regime: Regime) -> Self:
+        """Each distinct (row, class) once, with the summed weights of its copies.
+
+        Only rows whose class and weighted sum another row has too can be equal: only these are compared.
+        """
+        if self.m > regime.merge_up_to:
             return self
+        sums = row_sums(self.X)
+        order = np.lexsort((sums, self.codes))
+        same = (np.diff(sums[order]) == 0.0) & (np.diff(self.codes[order]) == 0)
+        suspects = np.union1d(order[1:][same], order[:-1][same])
+        rows, owner = self.X[suspects], np.arange(self.m)
+        first: dict[tuple[int, bytes], int] = {}
+        for k, i in enumerate(suspects.tolist()):
+            owner[i] = first.setdefault((int(self.codes[i]), row_bytes(rows, k)), i)
+        kept, place = np.unique(owner, return_inverse=True)
         weights, given = (np.bincount(place, weights=w) for w in (self.weights, self.sample_weight))
-        return replace(self.some(kept), weights=weights, sample_weight=given)
+        return replace(self.some(kept), weights=weights, sample_weight=given) if len(kept) < self.m else self
 
     def centred_if_far(self) -> Self:
         """Rows moved to the origin where products of them would lose digits, for a linear kernel with a bias.
@@ -144,28 +156,6 @@ def _class_weight(given: Any, classes: np.ndarray, codes: np.ndarray, weights: n
     with np.errstate(divide="ignore"):
         found = compute_class_weight(given, classes=classes, y=classes[codes], sample_weight=moderate)
     return np.where(np.isfinite(found), found, 1.0)  # a class without weight is named afterwards
-
-
-def distinct_rows(data: TrainingSet, regime: Regime = REGIME) -> tuple[np.ndarray, np.ndarray]:
-    """Places of the distinct (row, class), and for every row its place among them.
-
-    Only rows whose class and weighted sum another row has too can be equal: only these are compared.
-    """
-    owner = np.arange(data.m)
-    if data.m <= regime.merge_up_to:
-        sums = row_sums(data.X)
-        order = np.lexsort((sums, data.codes))
-        same = (np.diff(sums[order]) == 0.0) & (np.diff(data.codes[order]) == 0)
-        member = np.zeros(data.m, dtype=bool)
-        member[order[1:][same]] = member[order[:-1][same]] = True
-        suspects = np.flatnonzero(member)
-        first: dict[tuple[int, bytes], int] = {}
-        codes, rows = data.codes[suspects].tolist(), data.X[suspects]
-        owner[suspects] = [
-            first.setdefault((code, row_bytes(rows, k)), i)
-            for k, (i, code) in enumerate(zip(suspects.tolist(), codes, strict=True))
-        ]
-    return np.unique(owner, return_inverse=True)
 
 
 def _row_sums(X: Any) -> np.ndarray:

@@ -13,8 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from adatron.exceptions import KernelError
-from adatron.numerics.compiled import compiled, compiled_part
-from adatron.numerics.exponential import exponential
+from adatron.numerics.compiled import compiled
 
 Rows: TypeAlias = "slice | np.ndarray"
 FUNCTIONS = ("identity", "exp", "power", "tanh", "exp of root")  # that `row_of` applies
@@ -47,6 +46,11 @@ class Gram(ABC):
         """The matrix of the distinct points."""
         return self
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the entries are float64 values of the kernel itself."""
+        return self.has_entries and not self.is_single
+
     @abstractmethod
     def diagonal(self) -> np.ndarray:
         """``K_ii`` of every point, shape (m,)."""
@@ -74,6 +78,10 @@ class Gram(ABC):
     def exact_outputs(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """``K[rows] @ weights`` with float64 kernel values."""
         return self.block(rows) @ weights
+
+    def long_outputs(self, weights: np.ndarray) -> np.ndarray | None:
+        """``K @ weights`` in extended precision; None where that would take long."""
+        return None
 
     def release(self) -> None:
         """Free memory for values that can be evaluated again; by default there are none."""
@@ -128,6 +136,10 @@ class GramView(Gram):
         self.parent, self.rows, self.m = parent, rows, len(rows)
         self.has_entries, self.has_own_threads = parent.has_entries, parent.has_own_threads
 
+    @property
+    def is_exact(self) -> bool:
+        return self.parent.is_exact
+
     def diagonal(self) -> np.ndarray:
         return self.parent.diagonal()[self.rows]
 
@@ -165,6 +177,10 @@ class TwinGram(Gram):
     def points(self) -> Gram:
         return self._points
 
+    @property
+    def is_exact(self) -> bool:
+        return self.points.is_exact
+
     def diagonal(self) -> np.ndarray:
         return np.tile(self.points.diagonal(), 2)
 
@@ -192,6 +208,10 @@ class TwinGram(Gram):
     def exact_outputs(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         places, which = np.unique(rows % self.points.m, return_inverse=True)
         return self.points.exact_outputs(places, self._folded(weights))[which]
+
+    def long_outputs(self, weights: np.ndarray) -> np.ndarray | None:
+        outputs = self.points.long_outputs(self._folded(weights))
+        return None if outputs is None else np.tile(outputs, 2)
 
     def release(self) -> None:
         self.points.release()
@@ -229,35 +249,6 @@ class PartialMatrix(NamedTuple):
         """Wrap a matrix whose rows are all evaluated."""
         n, nothing = len(K), np.empty((0, 0), dtype=K.dtype)
         return cls(K, np.arange(n), np.array([n]), nothing, np.empty(0, dtype=K.dtype), 0, np.zeros(3))
-
-
-@compiled_part
-def row_of(i, matrix):
-    """Row i of a `PartialMatrix`, evaluated if it is missing; there must be room for it."""
-    if matrix.place[i] < 0:
-        row = matrix.K[matrix.filled[0]]
-        offsets, columns, numbers = matrix.offsets, matrix.columns, matrix.numbers
-        for j in range(len(row)):
-            row[j] = offsets[i] + offsets[j] + numbers[1]
-        for k in range(columns.shape[0]):
-            weight, column = numbers[0] * columns[k, i], columns[k]
-            for j in range(len(row)):
-                row[j] += weight * column[j]
-        if matrix.function == 1:
-            for j in range(len(row)):
-                row[j] = exponential(row[j])
-        elif matrix.function == 2:
-            for j in range(len(row)):
-                row[j] = row[j] ** numbers[2]
-        elif matrix.function == 3:
-            for j in range(len(row)):
-                row[j] = np.tanh(row[j])
-        elif matrix.function == 4:
-            for j in range(len(row)):
-                row[j] = exponential(-np.sqrt(max(-row[j], 0.0)))
-        matrix.place[i] = matrix.filled[0]
-        matrix.filled[0] += 1
-    return matrix.K[matrix.place[i]]
 
 
 @compiled

@@ -17,6 +17,8 @@ from adatron.gram.tiles import whole_matrix
 from adatron.kernels import Kernel, Linear, Precomputed, squared_norms
 from adatron.numerics.memory import available_memory
 
+_SMALL = 2**20  # bytes
+
 
 class Choice(NamedTuple):
     """A kernel matrix and the reason for its kind."""
@@ -60,7 +62,8 @@ def choose_gram(
     if isinstance(kernel, Linear) and not sparse.issparse(X) and X.shape[1] <= m * regime.linear_features:
         reason = f"linear: the rows themselves, {m} × {X.shape[1]}, are a factor of the matrix"
         return Choice(LowRankGram.linear(X), reason)
-    free, is_auto = available_memory(), cache_size == "auto"
+    # there is room for a small matrix, and asking the system takes as long as evaluating it
+    free, is_auto = available_memory() if 8 * m * m > _SMALL else 2 * _SMALL, cache_size == "auto"
     budget = min(free // 2, regime.auto_bytes) if is_auto else min(int(float(cache_size) * 2**20), free)
     if needs_few_rows:
         # the cost of a kernel function on objects is unknown

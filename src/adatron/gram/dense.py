@@ -8,16 +8,18 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg.blas import dsymv
 
-from adatron.gram.base import FUNCTIONS, Gram, PartialMatrix, Rows, add_kept_rows, check_finite, row_of
+from adatron.gram.base import FUNCTIONS, Gram, PartialMatrix, Rows, add_kept_rows, check_finite
+from adatron.gram.compiled_rows import row_of
 from adatron.gram.row_source import as_dense
 from adatron.gram.tiles import tile_evaluator, usable_form, whole_matrix
 from adatron.kernels import Kernel, squared_norms
+from adatron.kernels.rounding import long_expansion, long_product
 from adatron.numerics.compiled import IS_COMPILED, compiled, compiled_part
 from adatron.numerics.threads import one_blas_thread, usable_threads
 
 FEW_COLUMNS = 3  # up to this many, one symmetric product per column is faster than a general product
 _FEW_ROWS = 1_000  # up to this many, one thread multiplies as fast as several
-_FIRST_ROOM = 64  # rows
+_FIRST_ROOM = 512  # rows; memory that is not written to costs nothing
 _DENSE_AT_MOST = 2**26  # bytes that sparse rows may take when filled up
 
 
@@ -44,6 +46,10 @@ class DenseGram(Gram):
         if not is_finite:
             check_finite(np.tril(K), None, None)
         return cls(K, np.float32, is_half=True)
+
+    @property
+    def is_exact(self) -> bool:
+        return self._K.dtype == np.float64
 
     def diagonal(self) -> np.ndarray:
         return self._K.diagonal().copy()
@@ -77,6 +83,9 @@ class DenseGram(Gram):
         if cols is None:
             return self._K[rows]
         return self._K[rows][:, cols] if isinstance(rows, slice) else self._K[np.ix_(rows, cols)]
+
+    def long_outputs(self, weights: np.ndarray) -> np.ndarray | None:
+        return long_product(self._K, weights) if self.is_exact and not self.is_half else None
 
     def restrict(self, rows: np.ndarray) -> DenseGram:
         return DenseGram(self.block(rows, rows), self._K.dtype)
@@ -148,6 +157,9 @@ class LazyGram(Gram):
     def add_rows(self, rows: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
         places = self._places(rows)
         add_kept_rows(self.partial().K, places, weights, f, 0, self.m)
+
+    def long_outputs(self, weights: np.ndarray) -> np.ndarray | None:
+        return long_expansion(self.kernel, self.X, weights)
 
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
         places = self._places(np.arange(self.m)[rows])

@@ -32,6 +32,7 @@ from adatron.gram.regime import REGIME, Regime
 from adatron.gram.row_source import BLOCK, fits_single, is_distributed, slices
 from adatron.gram.tiles import tile_evaluator
 from adatron.kernels import Kernel
+from adatron.kernels.rounding import long_product
 from adatron.numerics.memory import available_memory
 from adatron.numerics.reproducible import rows_at_once, times, transposed_times
 from adatron.numerics.threads import in_parallel, one_blas_thread, usable_threads
@@ -69,6 +70,10 @@ class LowRankGram(Gram):
         """The exact matrix of the linear kernel, ``X Xᵀ``."""
         return cls(X, Basis(np.arange(0), X[:0], np.empty((0, X.shape[1])), 0.0), has_entries=True)
 
+    @property
+    def is_exact(self) -> bool:
+        return not len(self.projection)  # the rows themselves are a factor of the linear kernel
+
     def diagonal(self) -> np.ndarray:
         return np.einsum("ij,ij->i", self.factor, self.factor)
 
@@ -86,6 +91,10 @@ class LowRankGram(Gram):
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
         return self.outputs_of(self.weights_of(V))
+
+    def long_outputs(self, weights: np.ndarray) -> np.ndarray | None:
+        total = None if self.is_elsewhere else long_product(self.factor.T, weights)
+        return None if total is None else long_product(self.factor, total)
 
     def block(self, rows: Rows, cols: np.ndarray | None = None) -> np.ndarray:
         values = self.factor[rows] @ (self.factor if cols is None else self.factor[cols]).T

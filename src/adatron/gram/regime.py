@@ -37,11 +37,14 @@ class Regime:
     merge_up_to: int = 200_000  # rows: beyond, looking for equal rows costs more than it is likely to save
     # --- ensembles (benchmarks/ensemble_speed.py) ---
     stage_blas_thread_up_to: int = 1_000  # rows: their time is that of products, little happens in between
-    # --- AutoSVC, AutoSVR (benchmarks/tables.py, scale.py) ---
+    # --- AutoSVC, AutoSVR (benchmarks/tables.py, scale.py, fixed_splits.py) ---
     search_rows: int = 500  # that kernels, widths and penalties are compared on,
     many_search_rows: int = 1_000  # and from `search_more_from` rows on, whose training takes longer anyway
     search_more_from: int = 4_000
     exact_rows: int = 12_000  # up to which machines are trained on the whole kernel matrix
+    iterative_rows: int = 45_000  # up to which conjugate gradients use all rows: 4 GB of kernel values
+    two_iterative_rows: int = 25_000  # up to which a second machine is trained so: each takes as long
+    few_rows: int = 3_000  # on which kernels are compared before that
     # --- clustering (benchmarks/clustering.py) ---
     cluster_path_rows: int = 1_500  # used to choose σ and ν, which takes a hundred fits
     all_edges_up_to: int = 300  # rows: the tests of all pairs of more would take longer than the ball

@@ -13,6 +13,7 @@ from adatron.gram.dense import LazyGram
 from adatron.gram.regime import REGIME, Regime
 from adatron.gram.tiles import DenseTiles, TileEvaluator, expand, tile_evaluator
 from adatron.kernels import Kernel
+from adatron.kernels.rounding import long_expansion
 from adatron.numerics.compiled import compiled
 from adatron.numerics.memory import Buffer, reused_buffer
 from adatron.numerics.threads import in_parallel, one_blas_thread, usable_threads
@@ -101,6 +102,9 @@ class RowGram(Gram):
         outputs[support] = _expand_among(self.kernel, vectors, coefficients)
         outputs[others] = expand(self.kernel, self.X[others], vectors, coefficients[:, None])[:, 0]
         return outputs
+
+    def long_outputs(self, weights: np.ndarray) -> np.ndarray | None:
+        return long_expansion(self.kernel, self.X, weights)
 
     def restrict(self, rows: np.ndarray) -> Gram:
         if self.keeps_first:  # the cache is shared

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from adatron.kernels.base import (
-    NumericKernel,
-    ProductForm,
-    Traits,
-    check_parameter,
-    inner_products,
-    squared_norms,
-)
+from adatron.kernels import base
+from adatron.kernels.base import NumericKernel, ProductForm, Traits
 from adatron.numerics.compiled import compiled
 from adatron.numerics.exponential import exponentials
 
 
 @dataclass(frozen=True, repr=False)
 class _OfDistance(NumericKernel):
-    """A kernel of the distance of two rows, whose features may have weights."""
+    """``exp(−gamma distance)``, where features may be multiplied by weights first."""
 
     gamma: float = 1.0
     weights: Any = None  # a tuple once it is made
     traits = Traits(psd=True, nonnegative=True, unit_diagonal=True)
+    _distances: ClassVar[Any]  # (X, Z) → the distances of all pairs of rows
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -43,32 +38,27 @@ class _OfDistance(NumericKernel):
     def split(self, *rows: Any) -> tuple[Any, ...]:
         if self.weights is None:
             return self, *rows
-        return replace(self, weights=None), *(_weighted(X, self.weights) for X in rows)
+        w = np.asarray(self.weights)
+        for X in rows:
+            if X.shape[1] != len(w):
+                raise ValueError(f"the kernel has weights for {len(w)} features, X has {X.shape[1]}")
+        weighted = (sparse.csr_array(X.multiply(w)) if sparse.issparse(X) else X * w for X in rows)
+        return replace(self, weights=None), *weighted
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         same = X is Z
-        plain, X, Z = self.split(X, Z)
-        return plain._values(X, X if same else Z)
-
-    def _values(self, X: Any, Z: Any) -> np.ndarray:
-        raise NotImplementedError
-
-
-def _weighted(X: Any, weights: Any) -> Any:
-    if X.shape[1] != len(weights):
-        raise ValueError(f"the kernel has weights for {len(weights)} features, X has {X.shape[1]}")
-    return sparse.csr_array(X.multiply(weights)) if sparse.issparse(X) else X * np.asarray(weights)
+        _, X, Z = self.split(X, Z)
+        distances = self._distances(X, X if same else Z)
+        distances *= -self.gamma
+        return exponentials(distances)
 
 
-@dataclass(frozen=True, repr=False)
 class Gaussian(_OfDistance):
     """``k(x, z) = exp(−gamma |x − z|²)``; ``gamma = 1/(2σ²)``.
 
     Parameters
     ----------
-    gamma : float > 0, default=1.0
-    weights : sequence of float >= 0, optional
-        By which each feature is multiplied first.
+    gamma, weights : float > 0, and floats >= 0 that multiply the features, default=1.0, None
 
     Examples
     --------
@@ -89,7 +79,7 @@ class Gaussian(_OfDistance):
         -------
         Gaussian
         """
-        check_parameter("sigma", sigma)
+        base.check_parameter("sigma", sigma)
         if 2.0 * sigma * sigma < np.finfo(float).tiny:
             raise ValueError(f"sigma={sigma!r} is too small: gamma = 1/(2σ²) overflows")
         return cls(gamma=1.0 / (2.0 * sigma * sigma))
@@ -98,21 +88,16 @@ class Gaussian(_OfDistance):
     def product_form(self) -> ProductForm:  # type: ignore[override]
         return ProductForm("exp", 2.0 * self.gamma)
 
-    def _values(self, X: Any, Z: Any) -> np.ndarray:
-        distances = squared_distances(X, Z)
-        distances *= -self.gamma
-        return exponentials(distances)
+    def _distances(self, X: Any, Z: Any) -> np.ndarray:
+        return squared_distances(X, Z)
 
 
-@dataclass(frozen=True, repr=False)
 class Exponential(_OfDistance):
     """``k(x, z) = exp(−gamma |x − z|)``, the Laplace kernel of the Euclidean distance (Matérn ½).
 
     Parameters
     ----------
-    gamma : float > 0, default=1.0
-    weights : sequence of float >= 0, optional
-        By which each feature is multiplied first.
+    gamma, weights : float > 0, and floats >= 0 that multiply the features, default=1.0, None
 
     Examples
     --------
@@ -126,22 +111,16 @@ class Exponential(_OfDistance):
     def product_form(self) -> ProductForm:  # type: ignore[override]
         return ProductForm("exp of root", 2.0 * self.gamma**2)
 
-    def _values(self, X: Any, Z: Any) -> np.ndarray:
-        distances = squared_distances(X, Z)
-        np.sqrt(distances, out=distances)
-        distances *= -self.gamma
-        return exponentials(distances)
+    def _distances(self, X: Any, Z: Any) -> np.ndarray:
+        return np.sqrt(squared_distances(X, Z))
 
 
-@dataclass(frozen=True, repr=False)
 class Laplacian(_OfDistance):
     """``k(x, z) = exp(−gamma |x − z|₁)``, the Laplace kernel of the city-block distance.
 
     Parameters
     ----------
-    gamma : float > 0, default=1.0
-    weights : sequence of float >= 0, optional
-        By which each feature is multiplied first.
+    gamma, weights : float > 0, and floats >= 0 that multiply the features, default=1.0, None
 
     Examples
     --------
@@ -153,17 +132,15 @@ class Laplacian(_OfDistance):
 
     uses_city_block = True
 
-    def _values(self, X: Any, Z: Any) -> np.ndarray:
+    def _distances(self, X: Any, Z: Any) -> np.ndarray:
         if sparse.issparse(X) or sparse.issparse(Z):
             from sklearn.metrics.pairwise import manhattan_distances
 
-            distances = manhattan_distances(X, Z)
-        else:
-            distances = np.empty((X.shape[0], Z.shape[0]))
-            left, columns = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (X, Z.T))
-            city_block_distances(left, columns, len(Z), distances)
-        distances *= -self.gamma
-        return exponentials(distances)
+            return manhattan_distances(X, Z)
+        distances = np.empty((X.shape[0], Z.shape[0]))
+        left, columns = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (X, Z.T))
+        city_block_distances(left, columns, len(Z), distances)
+        return distances
 
 
 def squared_distances(X: Any, Z: Any) -> np.ndarray:
@@ -173,10 +150,10 @@ def squared_distances(X: Any, Z: Any) -> np.ndarray:
         moved = Z - centre
         X, Z = (moved if X is Z else X - centre), moved
     with np.errstate(over="ignore", invalid="ignore"):  # reported with the rows they come from
-        distances = inner_products(X, Z)
+        distances = base.inner_products(X, Z)
         distances *= -2.0
-        distances += squared_norms(X)[:, None]
-        distances += squared_norms(Z)[None, :]
+        distances += base.squared_norms(X)[:, None]
+        distances += base.squared_norms(Z)[None, :]
     np.maximum(distances, 0.0, out=distances)  # keeps NaN, so overflow is still seen
     if X is Z:
         np.fill_diagonal(distances, 0.0)

@@ -6,7 +6,6 @@ import os
 import sys
 from dataclasses import dataclass
 from math import prod
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -31,7 +30,7 @@ def available_memory() -> int:
         free = 4 * 2**30  # unknown platform: a modest guess
     for files in _CGROUP_FILES:
         try:
-            limit, usage = (int(Path(file).read_text()) for file in files)
+            limit, usage = (int(_text(file)) for file in files)
         except (OSError, ValueError):  # absent, or "max": no limit
             continue
         free = min(free, max(limit - usage, 0))
@@ -55,8 +54,13 @@ def peak_memory() -> float:
 
 def _entry(path: str, name: str) -> int | None:
     """Return the bytes of one entry of a file in /proc."""
-    found = (line for line in Path(path).read_text().splitlines() if line.startswith(name))
+    found = (line for line in _text(path).splitlines() if line.startswith(name))
     return next((int(line.split()[1]) * 1024 for line in found), None)
+
+
+def _text(path: str) -> str:
+    with open(path) as file:  # small fits read these files again and again
+        return file.read()
 
 
 @dataclass

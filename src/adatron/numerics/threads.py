@@ -20,8 +20,8 @@ from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
 _holders = 0
-_controller: Any = None  # finding the libraries takes milliseconds, so it is done once
-_limit: Any = None
+_libraries: list[Any] = []  # of BLAS; finding them takes milliseconds, so it is done once
+_limited: list[tuple[Any, int]] = []  # and how many threads each had
 _threads = 1  # how many BLAS would use without the limit
 _PROCESSORS = os.cpu_count() or 1  # a slow call, so it is made once
 _IDLE = 1e-3  # seconds after which a processor counts as idle
@@ -36,12 +36,13 @@ def one_blas_thread() -> Iterator[None]:
 
     The number of threads belongs to the process; it is restored when the last holder leaves.
     """
-    global _holders, _limit, _threads
+    global _holders, _threads
     with _lock:
         if _holders == 0:
             _threads = _blas_threads()
-            _take_control()
-            _limit = _controller.limit(limits=1, user_api="blas")
+            _limited[:] = [(library, n) for library in _libraries if (n := library.num_threads) != 1]
+            for library, _ in _limited:
+                _set_threads(library, 1)
         _holders += 1
     try:
         yield
@@ -49,15 +50,16 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _holders -= 1
             if _holders == 0:
-                _take_control()
-                _limit.restore_original_limits()
-                _take_control()
+                for library, n in _limited:
+                    _set_threads(library, n)
 
 
-def _take_control() -> None:
-    """Let this thread set limits: from threadpoolctl 3.8 on only the first thread that did so may."""
-    for library in _controller.lib_controllers:
-        getattr(library, "clear_controlling_thread", lambda force: None)(force=True)
+def _set_threads(library: Any, n: int) -> None:
+    """Set a limit from any thread: from threadpoolctl 3.8 on only the first one that did so may."""
+    take_control = getattr(library, "clear_controlling_thread", lambda force: None)
+    take_control(force=True)
+    library.set_num_threads(n)
+    take_control(force=True)
 
 
 def usable_threads() -> int:
@@ -67,9 +69,9 @@ def usable_threads() -> int:
 
 
 def _blas_threads() -> int:
-    global _controller
-    _controller = _controller or ThreadpoolController()
-    counts = [library.num_threads for library in _controller.lib_controllers if library.user_api == "blas"]
+    if not _libraries:
+        _libraries.extend(ThreadpoolController().select(user_api="blas").lib_controllers)
+    counts = [library.num_threads for library in _libraries]
     return max(1, min(max(counts, default=1), _PROCESSORS))
 
 
@@ -82,10 +84,6 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
     global _last_help
     todo = list(items)
     queue = iter(todo)  # each thread takes the next item
-    if min(n_threads, len(todo)) <= 1:
-        for item in queue:
-            work(item)
-        return
     finished: list[None] = []
     errors: list[BaseException] = []
 
@@ -104,7 +102,16 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any], n_threads: int
     for done in helpers:
         done.acquire()
         _start(take_items, done, were_idle)
-    take_items()
+    try:  # the lines of `take_items`: a profile of a fit is one frame less deep
+        for item in queue:
+            work(item)
+            finished.append(None)
+            if errors:
+                break
+    except BaseException as error:
+        if not helpers:
+            raise
+        errors.append(error)
     if len(finished) < len(todo):
         for done in helpers:
             try:

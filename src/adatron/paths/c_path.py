@@ -1,19 +1,32 @@
 """`c_path`: soft-margin SVMs for a grid of C, or for every C at once."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
-from adatron.estimators import SVC
+from adatron.estimators import SVC, parameters
+from adatron.estimators.classifier import Layout
+from adatron.estimators.machine import bounds_from
 from adatron.estimators.probabilities import HeldOutModel
-from adatron.paths.c_path_result import CPath, ExactSolutions, PathData, Solutions
-from adatron.paths.exact_path import LARGEST_EXACT
-from adatron.paths.kernel_path import best_step, criterion_name, folds, rising, validation_rows
-from adatron.training import Status
+from adatron.estimators.training_set import classification_set
+from adatron.gram import REGIME, DenseGram, choose_gram, expand
+from adatron.kernels import Precomputed
+from adatron.numerics.threads import one_blas_thread
+from adatron.paths import kernel_path
+from adatron.paths.exact_path import LARGEST_EXACT, ExactPath, exact_path
+from adatron.paths.kernel_path import CPath, criterion_name, rising
+from adatron.problems import classification
+from adatron.training import Status, solved
 
+_AT_ONCE = 8_000_000  # numbers in memory at a time: coefficients or outputs for several C
+_WHOLE_UP_TO = 5_000  # points up to which a linear kernel also uses a whole matrix
 DEFAULT_CS = 2.0 ** np.arange(-5, 16)
 _OWN_CRITERIA = {  # criteria without held-out rows: column of the records, and label in figures
     "loo": ("loo_estimate", "leave-one-out estimate"),
@@ -48,10 +61,6 @@ def c_path(
     -------
     CPath
 
-    References
-    ----------
-    T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, JMLR 5, 2004; see `exact_path`.
-
     Examples
     --------
     >>> from adatron import datasets, selection
@@ -63,7 +72,7 @@ def c_path(
     column, label = _column_and_label(criterion, cv, scoring)
     values = DEFAULT_CS if Cs is None else rising("Cs", Cs, " (for a hard margin use SVC(C=float('inf')))")
     shared = PathData(estimator, X, y, sample_weight, values)
-    held = _held_out(shared, estimator, criterion, cv, random_state) if column == "error" else []
+    held = _held_out(shared, criterion, cv, random_state) if column == "error" else []
     scorer = None if scoring is None else check_scoring(estimator, scoring)
     solutions, Cs, fits = _solve(shared, values, Cs is None, exact)
     errors = [_errors(shared, solutions, float(values[-1]), Cs, part, scorer) for part in held]
@@ -71,8 +80,119 @@ def c_path(
     measured = zip(_measured(shared, solutions, Cs), errors, fits, strict=True)
     records = [own | {"error": error} | fit for own, error, fit in measured]
     records = [{"C": C, "criterion": own[column]} | own for C, own in zip(Cs.tolist(), records, strict=True)]
-    best = best_step(records, range(len(records)), "C", lambda record: record["criterion"])
+    best = kernel_path.best_step(records, range(len(records)), "C", lambda record: record["criterion"])
     return CPath(records, label, best, "C", shared, solutions, estimator)
+
+
+@dataclass(frozen=True)
+class GridSolutions:
+    """Solutions for the C of a grid."""
+
+    Cs: np.ndarray
+    coefficients: list[sparse.csr_array]
+    bias: list[np.ndarray]
+    fits: list[dict[str, Any]]  # how each fit ended
+
+    def at(self, Cs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``y∘α``, shape (n, m, P), and biases, shape (n, P), for n values of C."""
+        places = [np.abs(np.log(self.Cs) - np.log(C)).argmin() if C > 0.0 else 0 for C in Cs]
+        for C, nearest in zip(Cs.tolist(), self.Cs[places], strict=True):
+            if not np.isclose(C, nearest, rtol=1e-9, atol=0.0):
+                values = f"the {len(self.Cs)} values of this path, the nearest being {nearest:g}"
+                raise ValueError(f"C={C!r} is not one of {values}; add it to Cs, or use exact=True")
+        coefficients = np.stack([self.coefficients[k].toarray() for k in places])
+        return coefficients, np.stack([self.bias[k] for k in places])
+
+
+@dataclass(frozen=True)
+class ExactSolutions:
+    """Solutions for any C of an exact path of some of the m rows."""
+
+    path: ExactPath
+    rows: np.ndarray
+    m: int
+
+    def at(self, Cs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Like `GridSolutions.at`."""
+        coefficients = np.zeros((len(Cs), self.m, 1))
+        coefficients[:, self.rows, 0] = self.path.alpha_at(Cs) * self.path.y
+        return coefficients, self.path.bias_at(Cs)[:, None]
+
+
+Solutions = GridSolutions | ExactSolutions
+
+
+class PathData:
+    """The rows and the kernel matrix that all C share: solves problems and evaluates solutions."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, Cs: np.ndarray) -> None:
+        parameters.check_number("tol", estimator.tol)
+        parameters.check_max_iter(estimator.max_iter)
+        self.estimator, cache_size = estimator, estimator.cache_size
+        with one_blas_thread():
+            data = classification_set(estimator, X, y, sample_weight)
+            self.data = data = replace(data, X=data.X.copy())  # a copy, because the result keeps them
+            self.layout = Layout(len(data.classes), "ovo").check_size(data.m)
+            self.kernel = parameters.kernel_from(estimator, data.X, data.sample_weight)
+            self.gram = swept = choose_gram(self.kernel, data.X, cache_size).gram
+            if swept.factor is not None and data.m <= _WHOLE_UP_TO:
+                self.gram = DenseGram(np.asarray(swept.block(slice(0, data.m))))
+            elif not swept.is_whole:
+                self.gram = choose_gram(self.kernel, data.X, cache_size, needs_few_rows=True).gram
+            self.indefinite = parameters.inspect_gram(self.gram, self.kernel)
+            if self.indefinite and self.gram.evaluates_rows:  # all its rows will be swept
+                self.gram = swept
+        self.signs = self.layout.signs(data.codes)  # (m, P)
+        for C in (float(Cs[-1]), float(Cs[0])):
+            bounds_from(C, data.weights)  # neither too large nor too small
+
+    def solve_exactly(self, rows: np.ndarray, C_max: float) -> ExactSolutions:
+        """Solutions of some rows for every C."""
+        K = np.asarray(self.gram.block(rows, rows))
+        path = exact_path(K, self.signs[rows, 0], self.data.weights[rows], C_max=C_max)
+        return ExactSolutions(path, rows, len(self.signs))
+
+    def solve_grid(self, rows: np.ndarray, Cs: np.ndarray) -> GridSolutions:
+        """Solutions of some rows for rising C, each warm-started from the last."""
+        parts = [rows[column[rows] != 0.0] for column in self.signs.T]  # of every problem
+        grams = [self.gram if len(own) == self.gram.m else self.gram.restrict(own) for own in parts]
+        machine = clone(self.estimator).set_params(warm_start=True)  # solutions are feasible for any larger C
+        result = GridSolutions(Cs, [], [], [])
+        with one_blas_thread() if self.gram.m <= REGIME.one_blas_thread_up_to else nullcontext():
+            for C in Cs.tolist():
+                began, coefficients = perf_counter(), np.zeros(self.signs.shape)
+                problems = [
+                    classification(gram, self.signs[own, k], C * self.data.weights[own], bias=True)
+                    for k, (own, gram) in enumerate(zip(parts, grams, strict=True))
+                ]
+                runs = machine._runs(problems, self.indefinite)
+                found = [solution for run in runs for solution in solved([run])]  # one matrix at a time
+                machine._alphas = [solution.alpha[:, None] for solution in found]
+                for k, own in enumerate(parts):
+                    coefficients[own, k] = self.signs[own, k] * found[k].alpha
+                result.coefficients.append(sparse.csr_array(coefficients))
+                result.bias.append(np.array([solution.bias for solution in found]))
+                ended = kernel_path.fit_summary(found)
+                result.fits.append({"epochs": ended["epochs"], "seconds": perf_counter() - began} | ended)
+        return result
+
+    def outputs(self, solutions: Solutions, Cs: np.ndarray, X: Any = None) -> Iterator[tuple]:
+        """``y∘α`` (m, P), outputs (n, P) without bias and biases (P,) for every C; X None is the own rows."""
+        m, n_problems = self.signs.shape
+        n = m if X is None else X.shape[0]
+        size = max(1, _AT_ONCE // (max(m, n) * n_problems))
+        for start in range(0, len(Cs), size):
+            coefficients, bias = solutions.at(Cs[start : start + size])
+            columns = coefficients.transpose(1, 0, 2).reshape(m, -1)
+            used = np.flatnonzero(coefficients.any(axis=(0, 2)))
+            if X is None:
+                f = self.gram.matmul(np.asfortranarray(columns))
+            elif isinstance(self.kernel, Precomputed):
+                f = X[:, self.data.rows[used]] @ columns[used]
+            else:
+                f = expand(self.kernel, X, self.data.X[used], columns[used])
+            f = f.reshape(n, len(bias), -1)
+            yield from ((coefficients[k], f[:, k], bias[k]) for k in range(len(bias)))
 
 
 def _column_and_label(criterion: Any, cv: Any, scoring: Any) -> tuple[str, str]:
@@ -87,13 +207,13 @@ def _column_and_label(criterion: Any, cv: Any, scoring: Any) -> tuple[str, str]:
     return _OWN_CRITERIA.get(name, ("error", f"{name} error" if scoring is None else "1 − score"))
 
 
-def _held_out(shared: PathData, estimator: SVC, criterion: Any, cv: Any, random_state: Any) -> list[tuple]:
+def _held_out(shared: PathData, criterion: Any, cv: Any, random_state: Any) -> list[tuple]:
     """Rows to train on (None: all), the X (None: their own) and its rows to measure, codes and weights."""
     data = shared.data
     if isinstance(criterion, tuple | list):
-        X_val, codes = validation_rows(criterion, estimator, data)
+        X_val, codes = kernel_path.validation_rows(criterion, shared.estimator, data)
         return [(None, X_val, slice(None), codes, np.ones(len(codes)))]
-    parts = folds(5 if cv is None else cv, random_state, data)
+    parts = kernel_path.folds(5 if cv is None else cv, random_state, data)
     splits = [map(np.flatnonzero, split) for split in zip(parts.training.T, parts.held.T, strict=True)]
     return [(rows, None, out, data.codes[out], data.sample_weight[out]) for rows, out in splits]
 

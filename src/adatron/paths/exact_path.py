@@ -33,10 +33,6 @@ def exact_path(K: Any, y: Any, sample_weight: Any = None, *, C_max: float = 1e6)
     -------
     ExactPath
 
-    References
-    ----------
-    T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, *The entire regularization path for the SVM*, JMLR 5, 2004.
-
     Examples
     --------
     >>> import numpy as np
@@ -85,10 +81,6 @@ class ExactPath:
     K, y, w : kernel matrix, labels −1 and +1, and weights of the points
     group, share : the group of equal points that each point is in, and its part of the group's multiplier
     knots, complete : breakpoints, and whether nothing changes after the last: then any larger C is known
-
-    References
-    ----------
-    T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, JMLR 5, 2004; see `exact_path`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`KernelPath`: the steps along a path; and functions that the paths in σ and in C share."""
+"""`KernelPath` and `CPath`: the steps along a path; and functions that the paths in σ and in C share."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from adatron.estimators import inputs, parameters
 from adatron.estimators.folds import Folds
 from adatron.estimators.training_set import TrainingSet
+from adatron.paths.exact_path import ExactPath
 from adatron.training import DualSolution, Status
 
 
@@ -32,10 +33,6 @@ class KernelPath:
     bound`` (the margin bound, most often infinite), ``training_error, error`` (on folds or validation rows),
     ``n_support, epochs`` (of all problems), ``gap, status, converged, start`` ("cold", "exact": moved to the
     optimum of the new kernel before the first sweep, "scaled"), ``reason`` (of a failure) and ``seconds``.
-
-    References
-    ----------
-    C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998.
 
     Examples
     --------
@@ -118,6 +115,156 @@ class KernelPath:
         spread = f"{self.x} from {values.min():.4g} to {values.max():.4g}"
         value = f" with {self.criterion} {best['criterion']:.4g}" if "criterion" in best else ""
         return f"{type(self).__name__}({steps}, {spread}, best {self.x}={best[self.x]:.4g}{value})"
+
+
+@dataclass(frozen=True, repr=False)
+class CPath(KernelPath):
+    """The result of `c_path`: records for many C, and their SVMs.
+
+    It predicts for every C up to its end if it is exact, otherwise for those of its grid.
+
+    Parameters
+    ----------
+    records, criterion, best_index : as in `KernelPath`
+    x : str, default="C"
+    shared, solutions, estimator : optional
+        What the SVMs have in common, their coefficients, and the SVC that checks rows to predict.
+
+    Notes
+    -----
+    "loo" estimates the leave-one-out error by the share of rows with ``y_i (f_i + b) ≤ α_i K_ii``, a bound if
+    there is no bias; "support" bounds it by the share of support vectors. Records have ``C, criterion,
+    objective, margin`` (``1/‖w‖``, the smallest of all problems), ``n_support, training_error, loo_bound,
+    loo_estimate, gap, error`` (on folds or validation rows, or 1 − score), ``epochs, seconds, status`` and
+    ``converged``. The time of an exact path is divided among its records.
+
+    Examples
+    --------
+    >>> from adatron import datasets, selection
+    >>> X_train, X_test, y_train, y_test = datasets.load_sonar(split="half")
+    >>> path = selection.c_path(X_train, y_train, exact=True)
+    >>> path, round(path.oracle_C(X_test, y_test), 2)  # the latter needs the test set
+    (CPath(162 steps, C from 0.01071 to 3.277e+04, best C=0.3217 with leave-one-out estimate 0.4519), 41.25)
+    """
+
+    x: str = "C"
+    shared: Any = None
+    solutions: Any = None
+    estimator: Any = None
+
+    @property
+    def C(self) -> np.ndarray:
+        """The C of every record, rising."""
+        return self["C"]
+
+    @property
+    def best_C(self) -> float:
+        """The C with the least criterion, the smallest of equally good ones."""
+        return float(self.best["C"])
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels of the classes."""
+        return self.shared.data.classes
+
+    @property
+    def exact_path(self) -> ExactPath | None:
+        """The exact path, with its breakpoints, if there is one."""
+        return getattr(self.solutions, "path", None)
+
+    def alpha_at(self, C: float) -> np.ndarray:
+        """Multipliers of all rows of X.
+
+        Parameters
+        ----------
+        C : float
+
+        Returns
+        -------
+        ndarray of shape (m,), or (m, n_problems) for more than two classes
+        """
+        coefficients, _ = self.solutions.at(np.array([float(C)]))
+        alpha = np.zeros((self.shared.data.shape[0], coefficients.shape[2]))
+        alpha[self.shared.data.rows] = np.abs(coefficients[0])
+        return alpha[:, 0] if self.shared.layout.is_binary else alpha
+
+    def bias_at(self, C: float) -> Any:
+        """The bias, one for each problem with more than two classes.
+
+        Parameters
+        ----------
+        C : float
+
+        Returns
+        -------
+        float, or ndarray of shape (n_problems,)
+        """
+        _, bias = self.solutions.at(np.array([float(C)]))
+        return float(bias[0, 0]) if self.shared.layout.is_binary else bias[0]
+
+    def decision_function(self, X: Any, C: float | None = None) -> np.ndarray:
+        """Decision values of the SVM for one C (None: `best_C`), as `SVC` gives them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        C : float, default=None
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_classes) for more than two classes
+        """
+        decisions, layout = self._decisions(X, C), self.shared.layout
+        return decisions[:, 0] if layout.is_binary else layout.one_per_class(decisions)
+
+    def predict(self, X: Any, C: float | None = None) -> np.ndarray:
+        """The class of each row, by the SVM for one C (None: `best_C`).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        C : float, default=None
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.classes_[self.shared.layout.vote(self._decisions(X, C))]
+
+    def _decisions(self, X: Any, C: float | None) -> np.ndarray:
+        X, Cs = inputs.check_predict_X(self.estimator, X), np.array([self.best_C if C is None else float(C)])
+        _, f, bias = next(self.shared.outputs(self.solutions, Cs, X))
+        return f + bias
+
+    def test_errors(self, X: Any, y: Any) -> np.ndarray:
+        """Share of the rows of `X` that the SVM of each record misclassifies.
+
+        Parameters
+        ----------
+        X, y : array-like of shape (n_samples, n_features) and (n_samples,)
+
+        Returns
+        -------
+        ndarray of shape (n_records,)
+        """
+        X = inputs.check_predict_X(self.estimator, X)
+        labels, places = inputs.check_labels(X, y)
+        every = self.shared.outputs(self.solutions, self.C, X)
+        predicted = (self.classes_[self.shared.layout.vote(f + bias)] for _, f, bias in every)
+        return np.array([np.mean(classes != labels[places]) for classes in predicted])
+
+    def oracle_C(self, X: Any, y: Any) -> float:
+        """The C with the least error on a test set: the best that tuning C could achieve.
+
+        Parameters
+        ----------
+        X, y : array-like of shape (n_samples, n_features) and (n_samples,)
+
+        Returns
+        -------
+        float
+        """
+        return float(self.C[self.test_errors(X, y).argmin()])
 
 
 def rising(name: str, values: Any, for_infinity: str = "") -> np.ndarray:

@@ -59,10 +59,6 @@ def sigma_path(
     -------
     KernelPath
 
-    References
-    ----------
-    C. Campbell, N. Cristianini, *Simple Learning Algorithms for Training Support Vector Machines*, 1998.
-
     Examples
     --------
     >>> from adatron import datasets, selection

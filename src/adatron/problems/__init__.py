@@ -16,3 +16,4 @@
 """
 
 from adatron.problems.dual import DualProblem, classification, enclosing_ball, one_class, regression
+from adatron.problems.level import LevelProblem, nu_classification, nu_regression

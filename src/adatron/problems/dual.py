@@ -11,7 +11,7 @@ that part belongs to support vectors.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -121,7 +121,7 @@ class DualProblem(Problem):
 
     def columns(self, which: np.ndarray | list[int]) -> DualProblem:
         """The problems in some of the columns."""
-        return DualProblem(self.gram, self.y[:, which], self.p[:, which], self.upper[:, which], self.equality)
+        return replace(self, y=self.y[:, which], p=self.p[:, which], upper=self.upper[:, which])
 
 
 def classification(gram: Gram, signs: np.ndarray, upper: np.ndarray, *, bias: bool) -> DualProblem:
@@ -139,18 +139,21 @@ def infinite_where_huge(gram: Gram, upper: np.ndarray) -> np.ndarray:
 
 
 def regression(
-    gram: Gram, targets: np.ndarray, upper: np.ndarray, *, epsilon: float, bias: bool
-) -> DualProblem:
-    """Regression with outputs within `epsilon` of the targets.
+    gram: Gram, targets: np.ndarray, upper: np.ndarray, *, epsilon: float, bias: bool,
+    quantile: float | None = None,
+) -> DualProblem:  # fmt: skip
+    """Regression with outputs within `epsilon` of the targets, or at a `quantile` of them.
 
     Minimises ``½‖w‖² + Σ u_i max(0, |t_i − f_i − b| − ε)``. In the dual every point occurs twice: with
-    ``y = +1, p = t − ε`` for a target above the tube and ``y = −1, p = −t − ε`` for one below it.
+    ``y = +1, p = t − ε`` for a target above the tube and ``y = −1, p = −t − ε`` for one below it. With a
+    quantile q, targets above cost q times as much and those below 1 − q times: the pinball loss if ε = 0.
     """
     t = np.asarray(targets, dtype=np.float64)
     t = t[:, None] if t.ndim == 1 else t
     y = np.concatenate([np.ones_like(t), -np.ones_like(t)])
     p = np.concatenate([t - epsilon, -t - epsilon])
-    bounds = np.repeat(np.tile(upper, 2)[:, None], t.shape[1], axis=1)
+    above, below = (1.0, 1.0) if quantile is None else (quantile, 1.0 - quantile)
+    bounds = np.repeat(np.concatenate([above * upper, below * upper])[:, None], t.shape[1], axis=1)
     return DualProblem(TwinGram(gram), y, p, bounds, 0.0 if bias else None)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from adatron.solvers.base import Pause, Solver, take_columns
 from adatron.solvers.crammer_singer import CrammerSinger, CrammerSingerProblem, crammer_singer
+from adatron.solvers.finite_newton import LinearProblem, solve_linear
 from adatron.solvers.greedy_adatron import GreedyAdatron
 from adatron.solvers.kernel_adatron import KernelAdatron, SecantAdatron
 from adatron.solvers.m3_munk import M3, Munk

@@ -20,7 +20,7 @@ whenever the violation is below that of α = 0; multipliers at their bound stay 
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -86,9 +86,9 @@ class GreedyAdatron:
             if violation <= 0.0:
                 state.stalled[column], state.bias[column] = 1.0, middle
                 continue
-            rows = np.arange(problem.m) if whole else working_set(self.size, rise, fall, member)
+            rows: Any = slice(None) if whole else working_set(self.size, rise, fall, member)
             matrix = points.partial() if whole else PartialMatrix.whole(gram.block(rows, rows))
-            inner, moved = (v[rows] - middle).astype(matrix.K.dtype), alpha[rows]
+            inner, moved = (v[rows] - middle).astype(matrix.K.dtype), alpha[rows].copy()
             diagonal = problem.diagonal[rows].astype(matrix.K.dtype)
             goal, left = violation * (_INNER_OF_ALL if whole else _INNER), _STEPS
             while True:
@@ -136,8 +136,19 @@ def feasible_start(problem: DualProblem, alpha: np.ndarray | None) -> np.ndarray
 def _violation_of_zero(problem: DualProblem, column: int) -> float:
     """How far α = 0 is from optimal, on either side of the bias."""
     y, p, upper = (array[:, column] for array in (problem.y, problem.p, problem.upper))
-    above, below = (np.where((y == sign) & (upper > 0.0), p, -np.inf).max() for sign in (1.0, -1.0))
+    above, below = _largest_of_sides(y, p, upper)
     return 0.5 * (above + below) if problem.has_bias else max(above, below)
+
+
+@compiled
+def _largest_of_sides(y, p, upper):
+    above, below = -np.inf, -np.inf
+    for i in range(len(y)):
+        if upper[i] > 0.0 and y[i] > 0.0:
+            above = max(above, p[i])
+        elif upper[i] > 0.0 and y[i] < 0.0:
+            below = max(below, p[i])
+    return above, below
 
 
 @compiled

@@ -10,12 +10,13 @@ row, which is used for both copies.
 
 import numpy as np
 
-from adatron.gram import row_of
+from adatron.gram import evaluate_pair, row_of
 from adatron.numerics.compiled import compiled, compiled_part
 
 _BLOCK = 64
 _TIED = 1e-6  # values that differ by less than this part of the violation, or of a gain, count as equal
 _MET = 1.0 - 1e-12  # a step that reaches this part of the way to a bound reaches the bound
+_MANY_FEATURES = 200  # from which two rows together take much less time than one after the other
 _CHECK_EVERY = 16  # steps between two looks at the stopping rule
 
 
@@ -25,7 +26,7 @@ def pair_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
 
     It also ends when the matrix has no room for two more rows.
     """
-    n, width = len(v), matrix.K.shape[1]
+    n, K, place, width = len(v), matrix.K, matrix.place, matrix.K.shape[1]
     rising, falling, scratch = np.empty_like(v), np.empty_like(v), np.empty_like(v)
     for t in range(n):
         _hide(t, y, alpha, upper, rising, falling)
@@ -40,17 +41,20 @@ def pair_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
             lowest = v.dtype.type(np.inf)
             for t in range(n):
                 lowest = min(lowest, v[t] + falling[t])
-            spread = best.max() - lowest
+            spread = _largest(best) - lowest
             if spread <= tolerance:
                 return step
-        i = _first_place(scratch, best, best.max() - _TIED * spread)
+        i = _first_place(scratch, best, _largest(best) - _TIED * spread)
         if len(matrix.K) < len(matrix.place) and matrix.filled[0] + 2 > len(matrix.K):
             return step
-        row = row_of(i % width, matrix)
+        if place[i % width] < 0:  # handing over the matrix takes longer than looking
+            _evaluate(i % width, v, falling, -1.0, matrix)
+        row = K[place[i % width]]
         _gains(v, falling, row, diagonal, v[i] + rising[i], diagonal[i], floor, least, scratch, gain)
-        if not gain.max() > 0.0:
+        most_gain = _largest(gain)
+        if not most_gain > 0.0:
             return step
-        j = _first_place(scratch, gain, (1.0 - _TIED) * gain.max())
+        j = _first_place(scratch, gain, (1.0 - _TIED) * most_gain)
         both = diagonal[i] + diagonal[j]
         length = float(v[i] - v[j]) / max(both - 2.0 * row[j % width], floor * both, least)
         room_i = upper[i] - alpha[i] if y[i] > 0.0 else alpha[i]
@@ -64,14 +68,16 @@ def pair_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
             alpha[j] = 0.0 if y[j] > 0.0 else upper[j]
         _hide(i, y, alpha, upper, rising, falling)
         _hide(j, y, alpha, upper, rising, falling)
-        _move(v, rising, row, row_of(j % width, matrix), v.dtype.type(length), scratch, best)
+        if place[j % width] < 0:
+            _evaluate(j % width, v, rising, 1.0, matrix)
+        _move(v, rising, row, K[place[j % width]], v.dtype.type(length), scratch, best)
     return most
 
 
 @compiled
 def single_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
     """Move single points until no violation exceeds the tolerance; the number of steps."""
-    n, width = len(v), matrix.K.shape[1]
+    n, K, place, width = len(v), matrix.K, matrix.place, matrix.K.shape[1]
     rising, falling, inverse, scratch = np.empty_like(v), np.empty_like(v), np.empty_like(v), np.empty_like(v)
     least = max(np.finfo(v.dtype).eps * diagonal.max(), np.finfo(v.dtype).tiny)
     for t in range(n):
@@ -87,15 +93,33 @@ def single_steps(matrix, diagonal, v, y, alpha, upper, tolerance, most):
             if highest <= tolerance:
                 return step
         is_full = len(matrix.K) < len(matrix.place) and matrix.filled[0] + 1 > len(matrix.K)
-        if is_full or not gain.max() > 0.0:
+        most_gain = _largest(gain)
+        if is_full or not most_gain > 0.0:
             return step
-        i = _first_place(scratch, gain, (1.0 - _TIED) * gain.max())
+        i = _first_place(scratch, gain, (1.0 - _TIED) * most_gain)
         old = alpha[i]
         alpha[i] = min(max(old + y[i] * v[i] * inverse[i], 0.0), upper[i])
         _hide(i, y, alpha, upper, rising, falling)
         length = v.dtype.type(y[i] * (alpha[i] - old))
-        _move_single(v, rising, falling, inverse, row_of(i % width, matrix), length, scratch, gain)
+        if place[i % width] < 0:
+            row_of(i % width, matrix)
+        _move_single(v, rising, falling, inverse, K[place[i % width]], length, scratch, gain)
     return most
+
+
+@compiled_part
+def _evaluate(i, v, hidden, sign, matrix):
+    """Evaluate row i, and of many features also that of the worst other point, which is likely to follow."""
+    other, worst, width = -1, -np.inf, len(matrix.place)
+    if matrix.columns.shape[0] >= _MANY_FEATURES and matrix.filled[0] + 3 <= len(matrix.K):
+        for t in range(len(v)):
+            value = sign * (v[t] + hidden[t])
+            if value > worst and matrix.place[t % width] < 0 and t % width != i:
+                other, worst = t % width, value
+    if other < 0:
+        row_of(i, matrix)
+    else:
+        evaluate_pair(i, other, matrix)
 
 
 @compiled_part
@@ -104,6 +128,15 @@ def _hide(t, y, alpha, upper, rising, falling):
     may_rise, may_fall = (can_grow, can_shrink) if y[t] > 0.0 else (can_shrink, can_grow)
     rising[t] = 0.0 if may_rise else -np.inf
     falling[t] = 0.0 if may_fall else np.inf
+
+
+@compiled_part
+def _largest(values):
+    """Like ``values.max()``, which takes longer to begin than a short loop to end."""
+    largest = values[0]
+    for t in range(1, len(values)):
+        largest = max(largest, values[t])
+    return largest
 
 
 @compiled_part
@@ -134,7 +167,7 @@ def _block_maxima(values, out):
             g, h = max(g, x[t + 6]), max(h, x[t + 7])
         out[block] = max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h)))
     if whole < len(out):
-        out[whole] = values[whole * _BLOCK :].max()
+        out[whole] = _largest(values[whole * _BLOCK :])
 
 
 @compiled_part

@@ -18,6 +18,7 @@ converged [0.  0.5 0.5 0. ] 0.0
 
 from adatron.training.certificate import certify
 from adatron.training.finish import exact_finish
+from adatron.training.level import LevelSearch
 from adatron.training.records import HISTORY_FIELDS, DualSolution, EpochRecord, Status
 from adatron.training.rule import GapRule, Rule
 from adatron.training.run import History, Run, rounds, solved

@@ -37,11 +37,12 @@ Point = tuple[np.ndarray, np.ndarray, float, tuple[float, float]]  # α, f, bias
 
 _DIGITS = 8.0 * float(np.finfo(float).eps)  # error of a float64 kernel value, relative to √(K_ii K_jj)
 _NO_MATTER = 1e-9  # part of a gap that rounding may change without notice
+_DOUBTFUL = 1e-6  # bound of that part from which on a gap is measured again; the error itself is far smaller
 FAR = 1e6  # offset of the kernel from which on lost digits are added to the gap
 _AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
 _BALANCED = 1e-14
 _VANISHING = 1e-8  # part of r² max K_ii below which the objective of a one-class problem counts as 0
-_NEGLIGIBLE = 1e-8  # multipliers below this part of the largest are dropped before certifying
+NEGLIGIBLE = 1e-8  # multipliers below this part of the largest are dropped before certifying
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Certificate:
     dual: float
     margin_interval: tuple[float, float]
     rounding: float = 0.0  # part of the gap that is due to possible rounding
+    is_exact: bool = True  # from float64 values of the kernel itself; else the gap is an estimate
+    level: float = 0.0  # λ of a ν-formulation
 
     @property
     def plain_gap(self) -> float:
@@ -68,26 +71,30 @@ class Certificate:
 
 @singledispatch
 def certify(
-    problem: Any, column: int, alpha: np.ndarray, outputs: np.ndarray | None = None, regime: Regime = REGIME
-) -> Certificate:
+    problem: Any, column: int, alpha: np.ndarray, outputs: np.ndarray | None = None,
+    regime: Regime = REGIME, negligible: float = NEGLIGIBLE,
+) -> Certificate:  # fmt: skip
     """Make α feasible, recompute its outputs from the kernel and measure the gap.
 
     Float32 kernel values of up to 5,000 points are evaluated again in float64. For more points the given
     `outputs` of α are used: a sample of them is recomputed in float64, and the error found there is added
-    to the gap, which is then an estimate. Problems other than a `DualProblem` register their own certificate.
+    to the gap, which is then an estimate (`is_exact` is False). Problems other than a `DualProblem` register
+    their own certificate.
     """
     gram, y = problem.gram, problem.y[:, column]
     alpha = np.asarray(alpha, dtype=np.float64)
-    feasible = make_feasible(gram.cancel_twins(alpha), y, problem.upper[:, column], problem.equality)
+    feasible = make_feasible(
+        gram.cancel_twins(alpha), y, problem.upper[:, column], problem.equality, negligible
+    )
     if gram.is_single and gram.points.m <= regime.all_in_double:
         return measure_gap(problem, column, feasible, gram.exact_outputs(np.arange(gram.m), y * feasible))
     if gram.is_single and outputs is not None:
         f = outputs + gram.matmul((y * (feasible - alpha))[:, None])[:, 0]
     else:
         f = gram.matmul((y * feasible)[:, None])[:, 0]
-    certificate = measure_gap(problem, column, feasible, f)
+    certificate = replace(measure_gap(problem, column, feasible, f), is_exact=gram.is_exact)
     if not gram.is_single:
-        return _allow_for_lost_digits(problem, column, certificate)
+        return _allow_for_lost_digits(problem, column, certificate, FAR if negligible else 0.0)
     sample = np.unique(np.linspace(0, problem.m - 1, max(100, problem.m // 100)).astype(int))
     errors = np.abs(gram.exact_outputs(sample, y * feasible) - f[sample])
     rounding = _cost_of_errors(problem, column, certificate, float(errors.mean()), float(errors.max()))
@@ -101,19 +108,23 @@ def _(problem: Any, column: int, alpha: np.ndarray, outputs: Any = None, regime:
     slack, margins = problem.slack_and_margins(f)
     quadratic, linear = max(precise_sum(alpha * f), 0.0), precise_sum(alpha[problem.own])
     known = (alpha, f, 0.0, (0.0, 0.0)), quadratic, linear
-    hard = hard_margin(*known, margins)
+    hard = replace(hard_margin(*known, margins), is_exact=problem.gram.is_exact)
     if np.isinf(problem.upper).any():
         return hard
     soft = soft_margin(*known, float(margins.min()), precise_sum((problem.bounds - alpha) * slack))
-    return replace(soft, gap=min(soft.gap, hard.gap)) if _is_as_good_as_hard(problem, 0) else soft
+    gap = min(soft.gap, hard.gap) if _is_as_good_as_hard(problem, 0) else soft.gap
+    return replace(soft, gap=gap, is_exact=problem.gram.is_exact)
 
 
-def _allow_for_lost_digits(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
+def _allow_for_lost_digits(
+    problem: DualProblem, column: int, certificate: Certificate, far: float
+) -> Certificate:
     """Enlarge a gap where the rounding of float64 kernel values may be larger than the gap.
 
     Each value is wrong by some ε √(K_ii K_jj), which matters where that is large and the outputs are not:
-    rows far from the origin under a linear or polynomial kernel. A hard margin that is smaller than the error
-    of the outputs has no gap below 1.
+    rows far from the origin under a linear or polynomial kernel, or solutions of which nothing is negligible
+    (`far` is the offset of the kernel from which on it is added). A hard margin that is smaller than the
+    error of the outputs has no gap below 1.
     """
     size, upper = max(abs(certificate.primal), abs(certificate.dual), 1e-300), problem.upper[:, column]
     total = float(upper.sum())
@@ -130,9 +141,23 @@ def _allow_for_lost_digits(problem: DualProblem, column: int, certificate: Certi
         interval = 0.0, certificate.margin_interval[1]
         return replace(certificate, gap=1.0, primal=np.inf, margin_interval=interval)
     rounding = _cost_of_errors(problem, column, certificate, errors, float(errors.max()))
-    if rounding <= _NO_MATTER or problem.offset < FAR:
+    if rounding <= _NO_MATTER:
         return certificate
-    return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
+    if problem.offset >= far:
+        return replace(certificate, gap=certificate.gap + rounding, rounding=rounding)
+    return certificate if rounding <= _DOUBTFUL else _measured_again(problem, column, certificate)
+
+
+def _measured_again(problem: DualProblem, column: int, certificate: Certificate) -> Certificate:
+    """The gap of the same multipliers, balanced to the last digit, in extended precision if that is quick."""
+    y = problem.y[:, column]
+    alpha = certificate.alpha.astype(np.longdouble)
+    alpha = make_feasible(alpha, y, problem.upper[:, column], problem.equality, 0.0, 0.0)
+    f = problem.gram.long_outputs(y * alpha)
+    if f is None:
+        return certificate
+    measured = measure_gap(problem, column, alpha, f)
+    return replace(measured, alpha=certificate.alpha, f=f.astype(np.float64), is_exact=certificate.is_exact)
 
 
 def _cost_of_errors(
@@ -151,18 +176,25 @@ def _cost_of_errors(
     return float(np.sum(weights * errors)) / size
 
 
-def make_feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, equality: float | None) -> np.ndarray:
+def make_feasible(
+    alpha: np.ndarray,
+    y: np.ndarray,
+    upper: np.ndarray,
+    equality: float | None,
+    negligible: float = NEGLIGIBLE,
+    balanced: float = _BALANCED,
+) -> np.ndarray:
     """Clip α to its box, drop what is negligible and shrink the heavier class until ``yᵀα = r``.
 
     Where that is not enough, as in one-class problems, positive multipliers move towards their bounds.
     """
     alpha = np.clip(alpha, 0.0, upper)
-    alpha[alpha < _NEGLIGIBLE * alpha.max(initial=0.0)] = 0.0
+    alpha[alpha < negligible * alpha.max(initial=0.0)] = 0.0
     if equality is None:
         return alpha
     positive, r = y > 0.0, equality
     above, below = alpha[positive].sum(), alpha[~positive].sum()
-    if abs(above - below - r) <= _BALANCED * (above + below):
+    if abs(above - below - r) <= balanced * (above + below):
         return alpha  # scaling would only move multipliers off their bounds
     if above > below + r:
         alpha[positive] *= (below + r) / above
@@ -186,7 +218,8 @@ def estimated_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.nd
 
 def _least_size(problem: DualProblem) -> float:
     """Return the smallest denominator of a gap."""
-    return _VANISHING * float(problem.equality or 0.0) ** 2 * float(problem.diagonal.max())
+    r = float(problem.equality or 0.0)
+    return _VANISHING * r**2 * float(problem.diagonal.max()) if r else 0.0
 
 
 @compiled
@@ -213,7 +246,7 @@ def _estimated_gap(y, p, upper, alpha, f, has_bias, r, least):
 def measure_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndarray) -> Certificate:
     """The gap of a feasible α whose outputs are f."""
     y, p, upper = problem.y[:, column], problem.p[:, column], problem.upper[:, column]
-    present = upper > 0.0
+    present = _where_positive(upper)
     low, high = (0.0, 0.0) if problem.equality is None else best_bias(f, y, p, upper, problem.equality)
     bias = 0.5 * (low + high)
     interval = (min(low, high), max(low, high)) if low <= high else (bias, bias)
@@ -272,7 +305,7 @@ def best_bias(
     Soft margin: the slope of ``Σ u_i max(0, p_i − y_i (f_i + b)) + r b`` in b starts at ``r − Σ_{y=+1} u_i``
     and rises by u_i at each ``y_i p_i − f_i``. Hard margin: half-way between the classes.
     """
-    present = upper > 0.0
+    present = _where_positive(upper)
     turns, weights, positive = (y * p - f)[present], upper[present], y[present] > 0.0
     if np.isinf(weights).any():
         return float(turns[positive].max()), float(turns[~positive].min())
@@ -286,4 +319,10 @@ def best_bias(
 
 def precise_sum(values: np.ndarray) -> float:
     """A sum in extended precision."""
-    return float(np.sum(values, dtype=np.longdouble))
+    return float(values.sum(dtype=np.longdouble))
+
+
+def _where_positive(upper: np.ndarray) -> Any:
+    """An index of the points that take part; of all of them one that copies nothing."""
+    present = upper > 0.0
+    return slice(None) if present.all() else present

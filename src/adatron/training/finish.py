@@ -8,7 +8,7 @@ so the sets cannot cycle (a primal active-set method).
 """
 
 from functools import singledispatch
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -21,6 +21,7 @@ from adatron.training.certificate import best_bias
 
 _LARGEST_FREE_SET = 2_000
 _WORK, _WORK_COUPLED = 4e10, 2e11  # multiply-adds at most; sweeps over coupled rows are slower
+_WORK_IF_NEAR = 4e9  # the same where α is nearly optimal already
 _WORK_PER_STEP = 1e7  # fixed cost of a step, in the same unit
 _RIDGE = 1e-11  # keeps factorisations of singular systems (equal rows) bounded; refinement removes it
 _FREED_AT_ONCE, _FREED_AT_ONCE_COUPLED = 16, 256
@@ -28,10 +29,13 @@ _FREED_AT_ONCE, _FREED_AT_ONCE_COUPLED = 16, 256
 
 @singledispatch
 def exact_finish(
-    problem: Any, column: int, alpha: np.ndarray, pause: Pause = lambda: None
+    problem: Any, column: int, alpha: np.ndarray, pause: Pause = lambda: None, is_near: bool = False
 ) -> np.ndarray | None:
-    """The optimal α of one problem, or None when it was not reached within a bounded effort."""
-    return reach_the_optimum(_Finish(problem, column, alpha), pause, _WORK)
+    """The optimal α of one problem, or None when it was not reached within a bounded effort.
+
+    Much less effort is spent on an α that `is_near` the optimum already.
+    """
+    return reach_the_optimum(_Finish(problem, column, alpha), pause, _WORK_IF_NEAR if is_near else _WORK)
 
 
 def reach_the_optimum(finish: Any, pause: Pause, most_work: float) -> np.ndarray | None:
@@ -62,11 +66,12 @@ class _Finish:
         self.bias, self.progress = 0.0, True
         self.exact_f, self.of_alpha = np.zeros(problem.m), np.zeros(problem.m)
         self.place, self.values = np.full(problem.m, -1), np.empty((0, 0))
+        self.rows, self.system = np.empty(0, dtype=int), FreeSystem(*[np.empty(0)] * 4)  # of no rows
         self._refresh()
         # Points are at the bound that one step of their own would take them to, the rest are free. Without
         # this, the α > 0 of multiplicative solvers would make every point free.
         if self.has_bias:
-            self.bias = float(np.mean(best_bias(self.f, self.y, self.p, self.upper, self.r)))
+            self.bias = 0.5 * sum(best_bias(self.f, self.y, self.p, self.upper, self.r))
         wanted = self.alpha + (self.p - self.y * (self.f + self.bias)) / problem.diagonal
         self.alpha = np.where(wanted <= 0.0, 0.0, np.where(wanted >= self.upper, self.upper, self.alpha))
         self.free = (self.alpha > 0.0) & (self.alpha < self.upper)
@@ -87,15 +92,16 @@ class _Finish:
         if len(rows) == 0:
             return True
         y, alpha, upper = self.y[rows], self.alpha[rows], self.upper[rows]
-        if (self.place[rows] < 0).any():  # free sets mostly shrink, so the last block is reused
-            self.values = self.gram.block(rows, rows)
-            self.place[:] = -1
-            self.place[rows] = np.arange(len(rows))
-        block = self.values[np.ix_(self.place[rows], self.place[rows])]
+        if len(rows) != len(self.rows) or (rows != self.rows).any():
+            self.rows, self.system = rows, FreeSystem.of(y[:, None] * self._block(rows) * y, y)
+        signed = self.system.Q
         missing = self.r - float(self.y @ self.alpha) if self.has_bias else None
         residual = self.p[rows] - y * self.f[rows]
-        signed = y[:, None] * block * y
-        direction, self.bias = solve_free_system(signed, y, residual, missing)
+        direction, self.bias = self.system.solve(residual, missing)
+        moved = alpha + direction
+        if (np.minimum(moved, upper - moved) > 0.0).all():  # mostly no bound is in the way
+            self._move(rows, alpha, moved)
+            return True
         blocked = ((alpha <= 0.0) & (direction < 0.0)) | ((alpha >= upper) & (direction > 0.0))
         if blocked.any():  # freed together with others, but it wants to stay
             self.free[rows[blocked]] = False
@@ -112,12 +118,26 @@ class _Finish:
         steps = paths - alpha[:, None]
         gains = (residual - self.bias * y) @ steps - 0.5 * np.einsum("ij,ij->j", steps, signed @ steps)
         moved = paths[:, int(gains.argmax())]
-        self.alpha[rows] = moved
-        self.f[rows] += block @ (y * (moved - alpha))
         met = (moved <= 0.0) | (moved >= upper)
         self.free[rows[met]] = False
-        self.progress |= bool((moved != alpha).any())
+        self._move(rows, alpha, moved)
         return not met.any()
+
+    def _move(self, rows: np.ndarray, alpha: np.ndarray, moved: np.ndarray) -> None:
+        """Move the free multipliers, and their outputs with them."""
+        self.alpha[rows] = moved
+        self.f[rows] += self.y[rows] * (self.system.Q @ (moved - alpha))
+        self.progress |= bool((moved != alpha).any())
+
+    def _block(self, rows: np.ndarray) -> np.ndarray:
+        """The kernel values of some rows; free sets mostly shrink, so the last block is reused."""
+        places = self.place[rows]
+        if places.min() < 0:
+            self.values = self.gram.block(rows, rows)
+            self.place[:] = -1
+            self.place[rows] = np.arange(len(rows))
+            return self.values
+        return self.values[np.ix_(places, places)]
 
     def free_the_wrong(self) -> bool:
         """Free points at a bound whose gradient points inwards; return whether there were any.
@@ -196,7 +216,7 @@ class _CoupledFinish:
         sign[np.arange(len(rows)), reference[rows]] = -1.0
         block = self.gram.block(members, members)
         H = block[np.ix_(member, member)] * (sign @ sign.T)
-        direction, _ = solve_free_system(H, np.zeros(len(rows)), gains[pairs], None)
+        direction, _ = FreeSystem.of(H, np.zeros(len(rows))).solve(gains[pairs], None)
         blocked = (room[pairs] <= 0.0) & (direction < 0.0)
         if blocked.any():  # freed together with others, but it wants to stay
             self.free[rows[blocked], classes[blocked]] = False
@@ -243,26 +263,38 @@ class _CoupledFinish:
 
 def lengths_to_try(first: float) -> np.ndarray:
     """Lengths of a step, from the one that meets the first bound to 1."""
-    first = min(1.0, first)
-    return np.unique(np.minimum(first * 4.0 ** np.arange(12), 1.0)) if first > 0.0 else np.ones(1)
+    if not 0.0 < first < 1.0:
+        return np.ones(1)
+    return np.unique(np.minimum(first * 4.0 ** np.arange(12), 1.0))
 
 
-def solve_free_system(
-    Q: np.ndarray, y: np.ndarray, p: np.ndarray, missing: float | None
-) -> tuple[np.ndarray, float]:
-    """Solve ``Q d + b y = p`` (and ``yᵀd = missing``) by Cholesky and iterative refinement."""
-    ridged = Q.copy(order="F")
-    np.einsum("ii->i", ridged)[:] += _RIDGE * Q.diagonal().max()
-    factor, failed = dpotrf(ridged, lower=1, overwrite_a=1)
-    if failed:
-        raise LinAlgError("the free system is not positive definite")
-    along = dpotrs(factor, y, lower=1)[0]
-    solution, bias = np.zeros(len(y)), 0.0
-    for _ in range(3):
-        step = dpotrs(factor, p - Q @ solution - bias * y, lower=1)[0]
-        if missing is not None:
-            change = float(y @ (step + solution) - missing) / float(y @ along)
-            step -= change * along
-            bias += change
-        solution = solution + step
-    return solution, bias
+class FreeSystem(NamedTuple):
+    """The system ``Q d + b y = p`` of free multipliers, solved by Cholesky and iterative refinement."""
+
+    Q: np.ndarray
+    y: np.ndarray
+    factor: np.ndarray
+    along: np.ndarray  # Q⁻¹ y
+
+    @classmethod
+    def of(cls, Q: np.ndarray, y: np.ndarray) -> Self:
+        ridged = Q.copy(order="F")
+        ridged.ravel("K")[:: len(Q) + 1] += _RIDGE * Q.diagonal().max()
+        factor, failed = dpotrf(ridged, lower=1, overwrite_a=1)
+        if failed:
+            raise LinAlgError("the free system is not positive definite")
+        return cls(Q, y, factor, dpotrs(factor, y, lower=1)[0])
+
+    def solve(self, p: np.ndarray, missing: float | None) -> tuple[np.ndarray, float]:
+        """Return d and b, with ``yᵀd = missing`` unless that is None."""
+        Q, y, factor, along = self
+        solution, bias, size = np.zeros(len(y)), 0.0, float(y @ along)
+        for turn in range(3):
+            left = p - Q @ solution - bias * y if turn else p
+            step = dpotrs(factor, left, lower=1)[0]
+            if missing is not None:
+                change = float(y @ (step + solution) - missing) / size
+                step -= change * along
+                bias += change
+            solution = solution + step
+        return solution, bias

@@ -55,9 +55,11 @@ class DualSolution:
     bias_interval: tuple[float, float]
     margin_interval: tuple[float, float]
     plain_gap: float  # relative to the larger objective, also where both nearly vanish
+    gap_is_exact: bool = True  # of float64 values of the kernel itself; else it is an estimate
     finished_exactly: bool = False  # by the exact finish, not by an iterate of the solver
     advice: str = ""  # the solver's own, when it diverged
     trace: list[tuple[float, ...]] = field(repr=False, default_factory=list)
+    level: float = 0.0  # λ of a ν-formulation
 
 
 @dataclass

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adatron.gram import REGIME, Regime
+from adatron.gram import REGIME, Gram, Regime
 from adatron.solvers import Pause
 from adatron.training.certificate import FAR, Certificate, certify, estimated_gap
 from adatron.training.finish import exact_finish
+from adatron.training.interior import interior_point
 from adatron.training.records import Status
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _LOOK_AT_DIGITS = 16  # from this epoch on, at powers of two, look whether round
 _LAST_LOOK = 128  # from this epoch on, a gap that has hardly fallen proves it
 _LEAST_TRY = 3_000  # epochs before a fit is given up
 _INDEFINITE_EPOCHS = 1_000  # limit for indefinite kernels, for which there is no gap
+_WORK_OF_AN_EPOCH = 2e5  # multiply-adds per row of a factorisation, if all of them take as long as an epoch
 _EAGER_AT = (10, 100, 1_000, 10_000)  # epochs at which an eager rule tries the exact finish at any gap
 
 
@@ -86,7 +88,8 @@ class GapRule(Rule):
     """Ends a column when its relative duality gap, recomputed from the kernel, is at most `tol`.
 
     `aim` is the part of `tol` to aim at; if a limit comes first, `tol` is enough. An `eager` rule
-    tries the exact finish early, too, before the gap is small. One that `may_give_up` ends a column when
+    tries the exact finish early, too, before the gap is small, and the interior point where the steps of a
+    working-set method already took as long as that would. One that `may_give_up` ends a column when
     `max_iter` epochs would not suffice at the rate of its last ones.
     """
 
@@ -112,6 +115,12 @@ class GapRule(Rule):
         self._needed = [0] * n  # epochs that a column was given up for
         self._eager_at = list(_EAGER_AT) if self.eager and not problem.gram.evaluates_rows else []
         self._is_greedy = "stalled" in run.flags  # few epochs, so each is checked
+        may_leap = self.eager and self._is_greedy and not self.indefinite and problem.has_margin
+        leap_at = _epochs_of_a_leap(problem.gram.points, self.regime) if may_leap else np.inf
+        # epoch from which on the interior point is tried, which a hard margin may not have
+        self._leap_at = np.where(np.isinf(problem.upper).any(axis=0), np.inf, leap_at)
+        if np.isfinite(self._leap_at).all():
+            self._eager_at = []  # the finish alone would take longer
 
     def next_check(self, run: Run) -> int:
         wait = 1 if self._is_greedy else max(1, run.epoch // 10)
@@ -127,8 +136,9 @@ class GapRule(Rule):
         if run.is_flagged("diverged", place) or not is_bounded:
             return self._judge_diverged(run, column, alpha)
         is_near = self._is_near(run, place, column)
+        is_slow = self._leap_at[column] <= run.epoch < run.max_iter
         if is_near is False:
-            return self._judge_digits(run, column, alpha)
+            return self._leap(run, column, alpha) if is_slow else self._judge_digits(run, column, alpha)
         is_single = run.problem.gram.is_single
         if is_near and not is_single and not self._stops_at_tol:
             finished = self._finish(run, column, alpha)  # this mostly ends the fit
@@ -150,6 +160,9 @@ class GapRule(Rule):
             self._finish_below[column] = np.inf  # steps no longer move anything; the finish may
             verdict = self._judge_gap(run, column, certificate, alpha)
             verdict = verdict or (Status.PRECISION_LIMIT, certificate)
+        is_lost = verdict is not None and verdict[0] is Status.PRECISION_LIMIT
+        if is_slow if verdict is None else is_lost and np.isfinite(self._leap_at[column]):
+            verdict = self._leap(run, column, alpha) or verdict
         has_no_step = run.is_flagged("ended", place)
         if verdict is None and (has_no_step or self._is_hopeless(run, column, certificate.gap)):
             return Status.MAX_ITER, certificate
@@ -191,6 +204,35 @@ class GapRule(Rule):
         known = None if found is None else certify(run.problem, column, found, None, self.regime)
         self._finished[column] = known
         return known
+
+    def _leap(self, run: Run, column: int, alpha: np.ndarray) -> Verdict:
+        """Solve a problem on which the solver is slow: by a short finish, or by the interior point; once."""
+        self._leap_at[column] = np.inf
+
+        def certified(solution: np.ndarray, *negligible: float) -> Certificate:
+            return certify(run.problem, column, solution, None, self.regime, *negligible)
+
+        def finished(start: np.ndarray) -> list[Certificate]:
+            optimum = exact_finish(run.problem, column, start, run.pause, is_near=True)
+            known = [] if optimum is None else [certified(optimum)]
+            if optimum is not None and known[0].gap > self.tol:  # zeros are exact: what is small may matter
+                known = [certified(optimum, 0.0)]
+            self._finished[column] = known[0] if known else None
+            return known
+
+        known = finished(alpha) if run.problem.gram.points.factor is None else []
+        if known and known[0].gap <= self.tol:
+            return Status.CONVERGED, known[0]
+        found = interior_point(run.problem, column, self.tol, run.pause)
+        if found is None:
+            return None
+        known = finished(found[1]) + [certified(one, 0.0) for one in found]
+        for certificate in known:
+            if certificate.gap <= self.tol:
+                return Status.CONVERGED, certificate
+        known.append(certified(alpha))
+        best = min(known, key=lambda certificate: certificate.gap)
+        return Status.CONVERGED if best.gap <= self.allowed else Status.PRECISION_LIMIT, best
 
     def _judge_diverged(self, run: Run, column: int, alpha: np.ndarray) -> Verdict:
         best = self._best[column] or certify(run.problem, column, np.zeros_like(alpha), None, self.regime)
@@ -282,6 +324,15 @@ class GapRule(Rule):
             return (Status.NOT_SEPARABLE, certificate) if is_none else None
         self._separable[column] = True
         return (Status.CONVERGED, finished) if finished.gap <= self.tol else None
+
+
+def _epochs_of_a_leap(points: Gram, regime: Regime) -> float:
+    """How many epochs on working sets take about as long as the interior point; inf if that is too long."""
+    if points.factor is None and points.m > regime.lazy_up_to:
+        return np.inf
+    if points.factor is not None:
+        return max(2.0, points.factor.shape[1] ** 2 / _WORK_OF_AN_EPOCH)
+    return max(8.0, points.m**2 / _WORK_OF_AN_EPOCH)  # the first epochs, with lower bounds, are short
 
 
 def _rounding(run: Run, column: int, certificate: Certificate) -> float:

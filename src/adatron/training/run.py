@@ -7,9 +7,12 @@ matrices would take too much memory together are advanced group by group.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
+from itertools import accumulate
 from threading import Event
 from time import monotonic
 from typing import Any
@@ -64,15 +67,16 @@ class Run:
     """A problem, a solver for it, and a rule that says when to stop.
 
     It takes at most `max_iter` epochs, perhaps from the multipliers `alpha`; `first` is the number of its
-    first column among all problems of the fit.
+    first column among all problems of the fit. A run that `releases` frees the kernel values at its end.
     """
 
     def __init__(
         self, problem: Any, solver: Solver, rule: Rule, *, max_iter: int, alpha: np.ndarray | None = None,
-        first: int = 0,
+        first: int = 0, releases: bool = True,
     ) -> None:  # fmt: skip
         self.problem, self.solver, self.rule = problem, solver, rule
         self.max_iter, self.first, self.began, self.epoch = max_iter, first, monotonic(), 0
+        self.releases = releases
         self.is_watched = True  # every epoch is looked at; otherwise several may be taken at once
         self.live = np.arange(problem.n_columns)  # columns that have not ended
         self.live_problem: DualProblem = problem  # their problems
@@ -214,7 +218,8 @@ class Run:
         return DualSolution(
             certificate.alpha, certificate.bias, status, self.epoch, certificate.gap,
             monotonic() - self.began, certificate.bias_interval, certificate.margin_interval,
-            certificate.plain_gap, self.rule.is_finished(column, certificate), advice, trace,
+            certificate.plain_gap, certificate.is_exact, self.rule.is_finished(column, certificate),
+            advice, trace, certificate.level,
         )  # fmt: skip
 
     def _leave(self, staying: np.ndarray) -> None:
@@ -224,7 +229,7 @@ class Run:
             self.live_problem = self.live_problem.columns(staying)
             self.state = take_columns(self.state, staying)
         self.live = self.live[staying]
-        if not len(self.live):
+        if not len(self.live) and self.releases:
             self.problem.gram.release()
 
 
@@ -273,15 +278,15 @@ def rounds(
         if left.is_set() or monotonic() >= deadline:
             raise _TimeUp
 
-    with ThreadPoolExecutor(n_threads) as pool:
+    with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
         while waiting := [run for run in runs if len(run.live)]:
             # the first runs whose matrices fit together: all of them if they are small
-            costs = np.cumsum([run.problem.gram.cost for run in waiting])
+            costs = list(accumulate(run.problem.gram.cost for run in waiting))
             most = waiting[0].rule.regime.held_at_once
-            live = waiting[: max(1, int(np.searchsorted(costs, most, side="right")))]
+            live = waiting[: max(1, bisect_right(costs, most))]
             records: list[EpochRecord] = []
             try:
-                if n_threads == 1 or len(live) == 1:
+                if pool is None or len(live) == 1:
                     for run in live:
                         records += run.advance(pause)
                 else:

@@ -1,0 +1,307 @@
+"""`LinearSVC` and `LinearSVR`: weights of the features instead of multipliers, for many rows or features."""
+
+from functools import partialmethod
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from adatron.estimators.base import KernelMachine, unfitted_on_error, warn_unless_converged
+from adatron.estimators.classifier import Layout
+from adatron.estimators.inputs import check_predict_X
+from adatron.estimators.machine import bounds_from
+from adatron.estimators.parameters import (
+    as_random_state,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+)
+from adatron.estimators.training_set import TrainingSet, classification_set, weighted_set
+from adatron.exceptions import KernelError
+from adatron.kernels import squared_norms
+from adatron.solvers import LinearProblem, solve_linear
+from adatron.training import Status
+
+_EXACT = 1e-10  # gap that few rows are trained to
+
+
+class LinearMachine(KernelMachine):
+    """Base of the linear machines."""
+
+    kernel = "linear"
+    _training_set: Any  # (X, y, sample_weight) → TrainingSet: checks what `fit` is given
+    _more_epochs = "raise max_iter or tol, or scale X"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on `X`, and classes or targets `y`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight multiplies C; a row of weight 2 counts as the row twice.
+
+        Returns
+        -------
+        Self
+        """
+        with unfitted_on_error(self, BaseException):
+            self._check_parameters()
+            data = self._training_set(X, y, sample_weight)
+            rows, upper = self._with_constant(data.X), bounds_from(self.C, data.weights)
+            goal = float(self.tol) if data.m > self._regime.finish_up_to else min(_EXACT, float(self.tol))
+            with np.errstate(over="ignore"):
+                if not np.isfinite(squared_norms(rows).sum() ** 2):
+                    raise KernelError("squares of X overflow float64; scale X (e.g. with StandardScaler)")
+            problems = [LinearProblem(rows, t, upper, **self._loss()) for t in self._columns(data)]
+            found = [solve_linear(problem, goal, int(self.max_iter)) for problem in problems]
+            weights = np.array([solution.w for solution in found])
+            gaps, n_iter = [solution.gap for solution in found], max(solution.n_iter for solution in found)
+            d = data.shape[1]
+            self.coef_ = weights[:, :d]
+            self.intercept_ = float(self.intercept_scaling) * weights[:, d:].sum(axis=1)
+            self.n_iter_, self.duality_gap_, self._advice = n_iter, max(gaps), ""
+            self.gap_is_exact_ = True
+            limit = Status.MAX_ITER if n_iter >= self.max_iter else Status.PRECISION_LIMIT
+            self.status_ = Status.CONVERGED if self.duality_gap_ <= self.tol else limit
+            self.converged_ = self.status_ is Status.CONVERGED
+            self._keep(data)
+        warn_unless_converged(self, stacklevel=3)
+        return self
+
+    def _columns(self, data: TrainingSet) -> list[np.ndarray]:
+        """Labels or targets of each problem."""
+        return [data.targets]
+
+    def _loss(self) -> dict[str, Any]:
+        """What slack is and costs."""
+        raise NotImplementedError
+
+    def _keep(self, data: TrainingSet) -> None:
+        """What a subclass adds to a fitted model."""
+
+    def _check_parameters(self) -> None:
+        check_number("C", self.C)
+        check_number("tol", self.tol)
+        check_number("intercept_scaling", self.intercept_scaling)
+        check_integer("max_iter", self.max_iter, at_least=1, allowed="an integer >= 1")
+        check_flag("fit_intercept", self.fit_intercept)
+        as_random_state(self.random_state)
+
+    def _with_constant(self, X: Any) -> Any:
+        """The rows with one more feature, the constant `intercept_scaling`, if an intercept is fitted."""
+        if not self.fit_intercept:
+            return X
+        constant = np.full((X.shape[0], 1), float(self.intercept_scaling))
+        return (
+            sparse.csr_array(sparse.hstack([X, constant])) if sparse.issparse(X) else np.hstack([X, constant])
+        )
+
+    def _decisions(self, X: Any) -> np.ndarray:
+        """Outputs of all problems, shape (n, n_problems)."""
+        check_is_fitted(self)
+        return np.asarray(check_predict_X(self, X) @ self.coef_.T) + self.intercept_
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        if self.coef_.shape != (len(self.intercept_), self.n_features_in_):
+            raise ValueError("coef_ does not have a row for each intercept_ and a column for each feature")
+
+
+class LinearSVC(ClassifierMixin, LinearMachine):
+    """Linear support vector classification with a certificate, for many rows or many features.
+
+    Takes the place of `sklearn.svm.LinearSVC`: the same parameters, losses and attributes. Each class against
+    the rest, or two classes, is one problem, ``½‖w‖² + C Σ loss``. As in LIBLINEAR the intercept is the
+    weight of a constant feature, so that it is shrunk towards 0 like the others; `SVC` with
+    ``kernel="linear"`` has one that is not.
+
+    Parameters
+    ----------
+    penalty : {"l2"}, default="l2"
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+    dual : bool or "auto", default="auto"
+        Accepted for compatibility, without effect: primal and dual are solved together.
+    tol : float, default=1e-4
+        Relative duality gap at which the fit ends. Up to 1,000 rows it aims at 1e-10.
+    C : float, default=1.0
+    multi_class : {"ovr"}, default="ovr"
+        For Crammer & Singer's problem use ``SVC(kernel="linear", multi_class="crammer_singer")``.
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1.0
+        The constant feature; the larger it is, the less the intercept is shrunk.
+    class_weight : dict or "balanced", default=None
+    verbose : int, default=0
+        Accepted for compatibility.
+    random_state : int, RandomState instance or None, default=None
+        Accepted for compatibility: nothing is random.
+    max_iter : int, default=1000
+        Newton steps of each problem at most.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
+    n_iter_ : int
+        Newton steps of the longest problem.
+    duality_gap_ : float
+        Relative duality gap, the worst over all problems.
+    gap_is_exact_ : bool
+        True: it is computed in float64.
+    status_, converged_ : Status, bool
+        Why the fit ended; ``status_.sentence`` says it in words.
+
+    References
+    ----------
+    S. S. Keerthi, D. DeCoste, *A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs*,
+    JMLR 6, 2005. R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin, *LIBLINEAR*, JMLR 9, 2008.
+
+    Examples
+    --------
+    >>> from adatron import LinearSVC
+    >>> from adatron.datasets import load_breast_cancer_wisconsin
+    >>> X, y = load_breast_cancer_wisconsin(return_X_y=True)
+    >>> model = LinearSVC().fit(X, y)
+    >>> model.converged_, bool(model.score(X, y) > 0.96), model.coef_.shape
+    (True, True, (1, 9))
+    """
+
+    _training_set = classification_set
+
+    def __init__(
+        self, penalty="l2", loss="squared_hinge", *, dual="auto", tol=1e-4, C=1.0, multi_class="ovr",
+        fit_intercept=True, intercept_scaling=1.0, class_weight=None, verbose=0, random_state=None,
+        max_iter=1000,
+    ):  # fmt: skip
+        self.penalty, self.loss, self.dual, self.tol, self.C = penalty, loss, dual, tol, C
+        self.multi_class, self.fit_intercept, self.intercept_scaling = (
+            multi_class,
+            fit_intercept,
+            intercept_scaling,
+        )
+        self.class_weight, self.verbose = class_weight, verbose
+        self.random_state, self.max_iter = random_state, max_iter
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("penalty", self.penalty, ["l2"])
+        check_choice("loss", self.loss, ["squared_hinge", "hinge"])
+        check_choice("multi_class", self.multi_class, ["ovr"])
+
+    def _columns(self, data: TrainingSet) -> list[np.ndarray]:
+        return list(Layout(len(data.classes), "ovr").check_size(data.m).signs(data.codes).T)
+
+    def _loss(self) -> dict[str, Any]:
+        return {"squared": self.loss == "squared_hinge"}
+
+    def _keep(self, data: TrainingSet) -> None:
+        self.classes_ = data.classes
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Signed distance-like score: positive for the second of two classes, else one for each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        decisions = self._decisions(X)
+        return decisions[:, 0] if decisions.shape[1] == 1 else decisions
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row of `X`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        decisions = self._decisions(X)
+        return self.classes_[Layout(len(self.classes_), "ovr").vote(decisions)]
+
+
+class LinearSVR(RegressorMixin, LinearMachine):
+    """Linear support vector regression with a certificate, for many rows or many features.
+
+    Takes the place of `sklearn.svm.LinearSVR`: the same parameters, losses and attributes. As in LIBLINEAR
+    the intercept is the weight of a constant feature, so that it is shrunk towards 0 like the others.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        Half the width of the tube within which errors cost nothing.
+    tol, C : as in `LinearSVC`, default=1e-4, 1.0
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+    fit_intercept, intercept_scaling : as in `LinearSVC`, default=True, 1.0
+    dual, verbose, random_state, max_iter : as in `LinearSVC`, default="auto", 0, None, 1000
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : ndarray of shape (1,)
+    n_iter_, duality_gap_, gap_is_exact_, status_, converged_ : as in `LinearSVC`
+
+    References
+    ----------
+    C.-H. Ho, C.-J. Lin, *Large-scale Linear Support Vector Regression*, JMLR 13, 2012. See also `LinearSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron import LinearSVR
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> model = LinearSVR(C=100.0).fit(X, X @ [2.0, -1.0] + 0.5)
+    >>> model.coef_.round(3).tolist(), model.intercept_.round(3).tolist()
+    ([2.0, -1.0], [0.5])
+    """
+
+    _training_set = partialmethod(weighted_set, has_targets=True)
+
+    def __init__(
+        self, *, epsilon=0.0, tol=1e-4, C=1.0, loss="epsilon_insensitive", fit_intercept=True,
+        intercept_scaling=1.0, dual="auto", verbose=0, random_state=None, max_iter=1000,
+    ):  # fmt: skip
+        self.epsilon, self.tol, self.C, self.loss, self.fit_intercept = epsilon, tol, C, loss, fit_intercept
+        self.intercept_scaling, self.dual, self.verbose = intercept_scaling, dual, verbose
+        self.random_state, self.max_iter = random_state, max_iter
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if check_number("epsilon", self.epsilon, above=-np.inf, allowed="a finite number >= 0") < 0.0:
+            raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}; use 0 for no tube")
+        check_choice("loss", self.loss, ["epsilon_insensitive", "squared_epsilon_insensitive"])
+
+    def _loss(self) -> dict[str, Any]:
+        return {"squared": self.loss == "squared_epsilon_insensitive", "epsilon": float(self.epsilon)}
+
+    def _keep(self, data: TrainingSet) -> None:
+        self.coef_ = self.coef_[0]
+
+    def _check_fitted(self) -> None:
+        KernelMachine._check_fitted(self)
+        if self.coef_.shape != (self.n_features_in_,) or self.intercept_.shape != (1,):
+            raise ValueError("coef_ does not have an entry for each feature, or intercept_ not one")
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The target of each row of `X`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._decisions(X)

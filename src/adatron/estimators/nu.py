@@ -1,0 +1,245 @@
+"""`NuSVC` and `NuSVR`: ν in the place of C or ε, drop-ins for those of `sklearn.svm`."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from adatron.estimators.base import FitPlan
+from adatron.estimators.classifier import Layout
+from adatron.estimators.machine import SupportVectorMachine
+from adatron.estimators.parameters import check_choice, check_number
+from adatron.estimators.svc import SVC
+from adatron.estimators.svr import SVR
+from adatron.estimators.training_set import TrainingSet
+from adatron.exceptions import InfeasibleError
+from adatron.gram import Gram
+from adatron.problems import DualProblem, nu_classification, nu_regression
+from adatron.training import DualSolution, GapRule, Run, Status
+
+_NO_MARGIN = 1e-9  # level, in units of the kernel, that counts as 0
+_HARDLY_ANY = 1e-5  # the same where the search has ended without finding one
+
+
+class NuSVC(SVC):
+    """Support vector classification with ν in the place of C, and a certificate.
+
+    ν is a part of the training rows: at most this part is within the margin or on the wrong side, and at
+    least this part are support vectors. The model is that of `SVC` for some C, which is found with it.
+
+    Changing ``from sklearn.svm import NuSVC`` to ``from adatron import NuSVC`` works: parameters and
+    fitted attributes have the same names and conventions.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Above 0, at most 1. An `InfeasibleError` says so where ν is more than twice the part of the smaller
+        of two classes, or so small that no margin is left.
+    kernel, degree, gamma, coef0 : as in `SVC`, default="rbf", 3, "scale", 0.0
+    shrinking, probability : as in `SVC`, default=True, False
+    tol : float, default=1e-3
+        Relative duality gap, of the ν-problem, at which the fit ends. Up to 1,000 rows, and for a `tol` below
+        1e-4, the optimum is then looked for exactly.
+    cache_size, class_weight, verbose : as in `SVC`, default="auto", None, False
+        Weights of rows and classes count in ν.
+    max_iter : int, default=-1
+        Values of C that are tried at most, and epochs for each of them; -1 is 100,000.
+    decision_function_shape, break_ties, random_state, fit_intercept : as in `SVC`, default="ovr", False, \
+None, True
+    solver : {"auto", "adatron", "adatron-secant", "multiplicative"} or Solver, default="auto"
+    learning_rate : as in `SVC`, default="auto"
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        Each pair of classes, or each class against the rest, has its own C.
+    rank, time_limit, warm_start, n_jobs : as in `SVC`, default=None, None, False, None
+
+    Attributes
+    ----------
+    C_ : ndarray of shape (n_problems,)
+        The C with which `SVC` gives the same model.
+    n_iter_ : ndarray of shape (n_problems,)
+        How many C were tried.
+    duality_gap_ : float
+        Relative duality gap of the ν-problem, ``½‖w‖² − ρ ν W + Σ w_i max(0, ρ − y_i (f_i + b))``, where w_i
+        are the weights of the rows and W is their sum; the worst over all problems.
+    history_ : dict of lists
+        As in `SVC`, for multipliers up to the weights of the rows, as they are before dividing by ρ.
+    classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_, shape_fit_ : as in `SVC`
+    coef_, class_weight_, status_, converged_, fit_status_ : as in `SVC`
+    kernel_error_, finished_exactly_, bias_interval_ : as in `SVC`
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, R. C. Williamson, P. L. Bartlett, *New Support Vector Algorithms*, Neural
+    Computation 12, 2000. C.-C. Chang, C.-J. Lin, *Training ν-Support Vector Classifiers*, Neural
+    Computation 13, 2001.
+
+    Examples
+    --------
+    >>> from adatron import NuSVC
+    >>> from adatron.datasets import load_sonar
+    >>> X_train, X_test, y_train, y_test = load_sonar(split="half")
+    >>> model = NuSVC(nu=0.2).fit(X_train, y_train)
+    >>> model.converged_, bool(model.score(X_test, y_test) > 0.8), bool(len(model.support_) >= 0.2 * 104)
+    (True, True, True)
+    """
+
+    _is_hard = False
+
+    def __init__(
+        self, nu=0.5, kernel="rbf", *, degree=3, gamma="scale", coef0=0.0, shrinking=True, probability=False,
+        tol=1e-3, cache_size="auto", class_weight=None, verbose=False, max_iter=-1,
+        decision_function_shape="ovr", break_ties=False, random_state=None, fit_intercept=True, solver="auto",
+        learning_rate="auto", multi_class="ovo", rank=None, time_limit=None, warm_start=False, n_jobs=None,
+    ):  # fmt: skip
+        self.nu, self.kernel, self.degree, self.gamma, self.coef0 = nu, kernel, degree, gamma, coef0
+        self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size
+        self.class_weight, self.verbose, self.max_iter = class_weight, verbose, max_iter
+        self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
+        self.random_state, self.fit_intercept, self.solver = random_state, fit_intercept, solver
+        self.learning_rate, self.multi_class, self.rank = learning_rate, multi_class, rank
+        self.time_limit, self.warm_start, self.n_jobs = time_limit, warm_start, n_jobs
+
+    def _check_parameters(self) -> None:
+        _check_nu(self.nu)
+        check_choice("multi_class", self.multi_class, ["ovo", "ovr"])
+        check_choice("decision_function_shape", self.decision_function_shape, ["ovr", "ovo"])
+        SupportVectorMachine._check_parameters(self)
+
+    def _problems(self, gram: Gram, data: TrainingSet, layout: Layout) -> list[Any]:
+        nu, bias, weights = float(self.nu), bool(self.fit_intercept), data.weights
+        if layout.is_pairwise:
+            parts = [
+                (gram.restrict(rows), signs, weights[rows]) for rows, signs in layout.pair_rows(data.codes)
+            ]
+        else:
+            parts = [(gram, signs, weights) for signs in layout.signs(data.codes).T]
+        return [nu_classification(*part, nu, bias=bias) for part in parts]
+
+    def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
+        Cs = np.array([self._C_of(run, own) for run, own in zip(plan.runs, solutions, strict=True)])
+        scaled = [_multiplied(solution, C) for solution, C in zip(solutions, Cs, strict=True)]
+        attributes = super()._attributes(plan, scaled)
+        return attributes | {"C_": Cs, "_bound": float(Cs.max() * plan.data.weights.max())}
+
+    def _C_of(self, run: Run, solution: DualSolution) -> float:
+        unit = float(run.problem.total * run.problem.diagonal.max())
+        least = unit * (_HARDLY_ANY if solution.status is Status.MAX_ITER else _NO_MARGIN)
+        if solution.level > least:
+            return 1.0 / solution.level
+        if solution.status in (Status.CONVERGED, Status.MAX_ITER):
+            raise InfeasibleError(
+                f"specified nu is infeasible: nu={self.nu!r} is so small that no margin is left; raise nu, "
+                "or choose a richer kernel"
+            )
+        return 1.0 / unit  # an iterate on the way may have no margin yet
+
+    def _after_fit(self, plan: FitPlan) -> None:
+        if self.probability:  # the folds have the C of the fit, not its ν
+            runs, solutions = plan.runs, plan.solutions()
+            groups = [[k] for k in range(len(runs))] if plan.layout.is_pairwise else [list(range(len(runs)))]
+            plan = replace(plan, runs=[self._with_C(runs, solutions, group) for group in groups])
+        super()._after_fit(plan)
+
+    def _with_C(self, runs: list[Run], solutions: list[DualSolution], group: list[int]) -> Run:
+        """Some problems, which share a kernel matrix, with the C that was found: one column each."""
+        first, Cs = runs[group[0]], self.C_[group]
+        y, upper = (np.hstack([getattr(runs[k].problem, name) for k in group]) for name in ("y", "upper"))
+        problem = DualProblem(first.problem.gram, y, np.ones_like(y), Cs * upper, first.problem.equality)
+        alpha = Cs * np.column_stack([solutions[k].alpha for k in group])
+        search: Any = first.solver
+        solver, rule = search.solver, GapRule(float(self.tol), regime=self._regime)
+        return Run(problem, solver, rule, max_iter=first.max_iter, alpha=alpha, first=first.first)
+
+
+class NuSVR(SVR):
+    """Support vector regression with ν in the place of ε, and a certificate.
+
+    ν is a part of the training rows: at most this part is outside of the tube, and at least this part are
+    support vectors. The model is that of `SVR` for some ε, which is found with it.
+
+    Changing ``from sklearn.svm import NuSVR`` to ``from adatron import NuSVR`` works: parameters and
+    fitted attributes have the same names and conventions.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Above 0, at most 1. Where ν is more than the part of support vectors at ε = 0, that is the model.
+    C : float, default=1.0
+        Bound on the multipliers, finite.
+    kernel, degree, gamma, coef0, shrinking : as in `SVR`, default="rbf", 3, "scale", 0.0, True
+    tol : float, default=1e-3
+        Relative duality gap, of the ν-problem, that the fit aims at half of, as in `SVR`.
+    cache_size, verbose : as in `SVR`, default="auto", False
+    max_iter : int, default=-1
+        Values of ε that are tried at most, and epochs for each of them; -1 is 100,000.
+    fit_intercept : as in `SVR`, default=True
+    solver : {"auto", "adatron", "adatron-secant", "multiplicative"} or Solver, default="auto"
+    learning_rate, rank, time_limit, warm_start : as in `SVR`, default="auto", None, None, False
+    random_state, n_jobs : as in `SVR`, default=None, None
+
+    Attributes
+    ----------
+    epsilon_ : float
+        The ε with which `SVR` gives the same model.
+    n_iter_ : int
+        How many ε were tried.
+    duality_gap_ : float
+        Relative duality gap of the ν-problem, ``½‖w‖² + C (ε ν W + Σ w_i max(0, |t_i − f_i − b| − ε))``,
+        where w_i are the weights of the rows and W is their sum.
+    support_, support_vectors_, dual_coef_, intercept_, n_support_, coef_, shape_fit_ : as in `SVR`
+    status_, converged_, fit_status_, finished_exactly_ : as in `SVR`
+    kernel_error_, bias_interval_, history_ : as in `SVR`
+
+    References
+    ----------
+    B. Schölkopf, A. J. Smola, R. C. Williamson, P. L. Bartlett, *New Support Vector Algorithms*, Neural
+    Computation 12, 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron import NuSVR
+    >>> X = np.linspace(0.0, 6.0, 50).reshape(-1, 1)
+    >>> y = np.sin(X).ravel() + 0.3 * np.random.default_rng(0).normal(size=50)
+    >>> model = NuSVR(nu=0.3, C=10.0).fit(X, y)
+    >>> outside = np.abs(y - model.predict(X)) > model.epsilon_ + 1e-9
+    >>> bool(outside.mean() <= 0.3 <= len(model.support_) / 50)
+    True
+    """
+
+    def __init__(
+        self, nu=0.5, C=1.0, kernel="rbf", *, degree=3, gamma="scale", coef0=0.0, shrinking=True, tol=1e-3,
+        cache_size="auto", verbose=False, max_iter=-1, fit_intercept=True, solver="auto",
+        learning_rate="auto", rank=None, time_limit=None, warm_start=False, random_state=None, n_jobs=None,
+    ):  # fmt: skip
+        self.nu, self.C, self.kernel, self.degree, self.gamma = nu, C, kernel, degree, gamma
+        self.coef0, self.tol, self.shrinking, self.cache_size = coef0, tol, shrinking, cache_size
+        self.verbose, self.max_iter, self.fit_intercept = verbose, max_iter, fit_intercept
+        self.solver, self.learning_rate, self.rank, self.time_limit = solver, learning_rate, rank, time_limit
+        self.warm_start, self.random_state, self.n_jobs = warm_start, random_state, n_jobs
+
+    def _check_parameters(self) -> None:
+        _check_nu(self.nu)
+        check_number("C", self.C)
+        SupportVectorMachine._check_parameters(self)
+
+    def _problems(self, gram: Gram, data: TrainingSet, layout: Any) -> list[Any]:
+        upper, targets = self._bounds(gram, data), data.targets - self._centre(data)
+        return [nu_regression(gram, targets, upper, float(self.nu), bias=bool(self.fit_intercept))]
+
+    def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
+        return super()._attributes(plan, solutions) | {"epsilon_": 0.0 - solutions[0].level}
+
+
+def _check_nu(nu: Any) -> None:
+    allowed = "a number above 0 and at most 1"
+    if check_number("nu", nu, allowed=allowed) > 1.0:
+        raise ValueError(f"nu must be {allowed}, got {nu!r}")
+
+
+def _multiplied(solution: DualSolution, C: float) -> DualSolution:
+    """The solution for this C, from that of the ν-problem."""
+    low, high = solution.bias_interval
+    return replace(
+        solution, alpha=C * solution.alpha, bias=C * solution.bias, bias_interval=(C * low, C * high)
+    )
