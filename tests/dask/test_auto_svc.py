@@ -36,3 +36,13 @@ def test_many_rows_are_read_block_by_block(client, kind, monkeypatch):
     expected = local.predict(X_new) if kind is AutoSVR else local.decision_function(X_new)
     found = remote.predict(X_new) if kind is AutoSVR else remote.decision_function(X_new)
     np.testing.assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("is_price", [True, False], ids=["logarithms", "several targets"])
+def test_logarithms_and_several_targets(client, is_price, monkeypatch):
+    monkeypatch.setattr(AutoSVR, "_regime", replace(REGIME, exact_rows=300, search_rows=200))
+    target = np.exp(X[:, 0] + X[:, 5]) if is_price else X[:, [0, 5]]
+    local, remote = AutoSVR().fit(X, target), AutoSVR().fit(collection(), target)
+    assert (remote._log is None, local._log is None) == (not is_price, not is_price)
+    expected = local.predict_interval(X_new)
+    np.testing.assert_allclose(remote.predict_interval(X_new), expected, atol=1e-3 * np.abs(expected).max())

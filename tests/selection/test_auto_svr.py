@@ -135,3 +135,39 @@ def test_ctrl_c_before_any_machine_leaves_nothing(monkeypatch):
         model.fit(X, y)
     with pytest.raises(NotFittedError):
         model.predict(X)
+
+
+def test_ctrl_c_keeps_the_best_so_far():
+    X, y = waves()
+    calls = []
+
+    def pressed_once(model, X, y):
+        calls.append(1)
+        if len(calls) == 150:
+            raise KeyboardInterrupt
+        return -float(np.mean((model.predict(X) - y) ** 2))
+
+    model = AutoSVR(scoring=pressed_once)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ == "stopped"
+    assert model.score(X, y) > 0.9
+    low, high = model.predict_interval(X, 0.9).T
+    assert np.mean((low <= y) & (y <= high)) > 0.85
+
+
+def test_ctrl_c_while_all_rows_are_trained_keeps_a_model(monkeypatch):
+    X, y = waves()
+    model, own, pressed = AutoSVR(), exact._held_out_decisions, []
+
+    def once(*args):
+        if not pressed:
+            pressed.append(1)
+            raise KeyboardInterrupt
+        return own(*args)
+
+    monkeypatch.setattr(exact, "_held_out_decisions", once)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ == "stopped"
+    assert model.score(X, y) > 0.9

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from time import monotonic
@@ -16,20 +17,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.auto.exact import Model, seconds_to_train, trained_exactly
+from adatron.auto.iterative import more_rows_help, seconds_to_iterate, trained_iteratively
 from adatron.auto.least_squares import FAMILIES, TEXT_FAMILIES
 from adatron.auto.low_rank import ManyRows, seconds_on_landmarks, trained_on_landmarks
-from adatron.auto.rows import SearchRows, fold_list
 from adatron.auto.scaling import Scaler, scaler_for
-from adatron.auto.scoring import Criterion
 from adatron.auto.search import OUT_OF_TIME, Candidate, Search
+from adatron.auto.task import Task, cv_results, importances
 from adatron.estimators.base import FitTasks, KernelMachine, forget_fit, unfitted_on_error
 from adatron.estimators.callback_bridge import with_callbacks
+from adatron.estimators.expansion import Expansion
 from adatron.estimators.folds import Folds
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.parameters import as_random_state, check_integer, check_number, count_threads
-from adatron.estimators.training_set import TrainingSet, row_sums
+from adatron.estimators.reduction import ReducibleMixin
+from adatron.estimators.training_set import row_sums
 from adatron.exceptions import AdatronWarning
-from adatron.gram import fetched_if
+from adatron.gram import fetched_if, on_client
 from adatron.kernels import KERNELS, Kernel
 from adatron.numerics.memory import available_memory
 from adatron.paths.kernel_path import KernelPath
@@ -37,38 +40,21 @@ from adatron.tables import TableEncoder, is_table, needs_encoding
 from adatron.training import Status
 
 _BYTES_A_VALUE = 24  # of two kernel matrices, their factors and distances
-_SEARCH_FOLDS = 3  # folds that judge in the search; the finalists are judged by all
+_BYTES_TO_ITERATE = 8  # a value: half a matrix of float32, and as much again for the rest of the machine
+SEARCH_FOLDS = 3  # folds that judge in the search; the finalists are judged by all
 
 
-@dataclass(frozen=True)
-class Task:
-    """What a fit is about: rows, how they are scaled, and the targets of the machines."""
-
-    data: TrainingSet  # in an order that does not depend on the one the rows came in
-    folds: Folds
-    scale: Scaler
-    Y: np.ndarray  # (m, k)
-    blocks: np.ndarray  # (d,): the column that each scaled feature came from
-    criterion_for: Callable[[SearchRows], Criterion]
-    state: np.random.RandomState
-
-    def rows(self, X: Any) -> SearchRows:
-        """All rows, with `X` in scaled features."""
-        weights = self.data.weights
-        mean = weights @ self.Y / weights.sum()
-        return SearchRows(
-            X, self.Y - mean, mean, self.data.codes, weights, self.blocks, fold_list(self.folds)
-        )
-
-
-class AutoEstimator(KernelMachine):
+class AutoEstimator(ReducibleMixin, KernelMachine):
     """Base of the estimators that choose for themselves.
 
-    They have ``_training_set``, ``_targets``, ``_criterion`` and ``_attributes_of``.
+    They have ``_training_set``, ``_targets``, ``_criterion``, ``_attributes_of`` and ``_n_columns``.
     """
 
     kernel = "rbf"  # no parameter
     _scales_features = _reads_blocks = _accepts_dask = True
+    _clearly_better = 0.7  # part of the criterion of few rows below which more are worth their time
+    _kernels_compared: int | None = 1  # on a few thousand rows before that; None: as many as usual
+    _iterates_up_to = 1.0  # times the rows that a matrix in memory can have; beyond, landmarks are faster
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -94,6 +80,8 @@ class AutoEstimator(KernelMachine):
                 forget_fit(self)
                 task = self._task(X, y, sample_weight, groups)
                 search, finish = self._search(task, began)
+                if self.verbose and self.encoder_ is not None:
+                    print(f"[adatron] {_kinds(self.encoder_)}")
                 tasks = FitTasks(self, X, y, sample_weight, None)
 
             def after_round(best: Candidate) -> bool:
@@ -133,7 +121,7 @@ class AutoEstimator(KernelMachine):
         given, encoder = (X, y, groups), None
         if (is_table(X) and needs_encoding(X)) or _has_holes(X):
             encoder = TableEncoder(target_type=self._target_type, random_state=0)
-            X = encoder.fit_transform(X, y)
+            X = encoder.fit_transform(X, target_columns(y)[0])
             names = getattr(encoder, "feature_names_in_", None)
         data = self._training_set(X, y, sample_weight).with_moderate_weights()
         self.encoder_ = encoder
@@ -171,21 +159,37 @@ class AutoEstimator(KernelMachine):
         if self._is_exact(data.m):
             rows = task.rows(task.scale(data.X))
             places = self._sample(data, task.state, size)
-            sample = rows.some(places, task.folds).with_folds(_SEARCH_FOLDS)
+            sample = rows.some(places, task.folds).with_folds(SEARCH_FOLDS)
             search = Search(sample, task.criterion_for(sample), families, **limit)
             train = partial(trained_exactly, search, rows, task.criterion_for)
             return search, lambda: self._trained_in_time(task, search, data.m, seconds_to_train, train)
-        places = self._sample(data, task.state, size)
-        # as `some` orders them: rows that a fold holds out come together
-        places = places[np.argsort(task.folds.held[places].argmax(axis=1), kind="stable")]
-        without_X = task.rows(np.empty((data.m, 0)))
-        sample = replace(without_X.some(places, task.folds), X=task.scale(data.X[places]))
-        held = task.folds.held
+        sample, held = task.sample(self._sample(data, task.state, size)), task.folds.held
         fold_of = np.where(held.any(axis=1), held.argmax(axis=1), held.shape[1])
-        many = ManyRows(data.X, task.scale, without_X, fold_of)
+        many = ManyRows(data.X, task.scale, task.rows(np.empty((data.m, 0))), fold_of)
         search = Search(sample, task.criterion_for(sample), families, **limit)
         train = partial(trained_on_landmarks, search, many, task.criterion_for, task.state)
-        return search, lambda: self._trained_in_time(task, search, data.m, seconds_on_landmarks, train)
+        if task.scale.is_text or not data.m <= self._iterates_up_to * regime.iterative_rows:
+            return search, lambda: self._trained_in_time(task, search, data.m, seconds_on_landmarks, train)
+        best = partial(self._trained_on_many, task, search, train)
+        most = min(data.m, regime.iterative_rows)
+        return search, lambda: self._trained_in_time(task, search, most, seconds_to_iterate, best)
+
+    def _trained_on_many(self, task: Task, search: Search, on_landmarks: Callable[[], Model]) -> Model:
+        """By iteration on as many rows as a matrix in memory can have, or on landmarks if that is as good."""
+        data, regime = task.data, self._regime
+        if search.is_over():
+            return on_landmarks()
+        few = task.sample(self._sample(data, task.state, regime.few_rows))
+        model = trained_exactly(search, few, task.criterion_for, self._kernels_compared)
+        if not more_rows_help(search, model, task.criterion_for, self._clearly_better):
+            return on_landmarks()
+        most = min(regime.iterative_rows, int(np.sqrt(available_memory() / _BYTES_TO_ITERATE)))
+        rows = task.sample(self._sample(data, task.state, most))
+        n_machines = 2 if rows.n <= regime.two_iterative_rows else 1
+        model = trained_iteratively(model, rows, task.criterion_for, task.state, n_machines)
+        if rows.n == data.m:
+            return model
+        return min((model, on_landmarks()), key=lambda own: task.criterion_for(own.judged)(own.decisions))
 
     def _trained_in_time(
         self, task: Task, search: Search, n: int, estimate: Callable[[int], float], train: Callable[[], Model]
@@ -207,8 +211,9 @@ class AutoEstimator(KernelMachine):
         return {
             "shape_fit_": (data.shape[0], self.n_features_in_), "encoder_": self.encoder_,
             "gamma_": best.gamma, "C_": data.weight_scale / best.penalty, "path_": path,
-            "feature_importances_": _importances(task, model, self.n_features_in_),
-            "n_iter_": len(tried), "duality_gap_": model.duality_gap, "cv_results_": _cv_results(tried),
+            "feature_importances_": importances(task, model, self.n_features_in_),
+            "n_iter_": len(tried), "cv_results_": cv_results(tried),
+            "duality_gap_": model.duality_gap, "gap_is_exact_": model.gap_is_exact,
             "status_": status, "converged_": status is Status.CONVERGED,
             "_machines": model.machines, "_scale": task.scale,
         }  # fmt: skip
@@ -225,11 +230,29 @@ class AutoEstimator(KernelMachine):
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
     def _decisions(self, X: Any) -> np.ndarray:
-        """The sum of the machines, shape (n, k)."""
+        return self._outputs(self._rows_to_expand(X))
+
+    def _rows_to_expand(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = check_predict_X(self, X) if self.encoder_ is None else self.encoder_.transform(X)
-        scaled = self._scale(X)
+        return self._scale(check_predict_X(self, X) if self.encoder_ is None else self.encoder_.transform(X))
+
+    def _outputs(self, scaled: Any) -> np.ndarray:
+        """The sum of the machines, shape (n, k)."""
         return np.sum([machine(scaled) for machine in self._machines], axis=0)
+
+    def _expansions(self) -> list[Expansion]:
+        return self._machines
+
+    def _groups(self) -> None:
+        return None
+
+    def _holds_training_rows(self) -> bool:
+        return len(self._machines[0].coefficients) == len(self.support_)
+
+    def _use(self, machines: list[Expansion], places: list[np.ndarray]) -> None:
+        if self._holds_training_rows():
+            self._keep_support(np.unique(np.concatenate(places)))
+        self._machines = machines
 
     @property
     def kernels_(self) -> list[Kernel]:
@@ -245,7 +268,7 @@ class AutoEstimator(KernelMachine):
     def _check_fitted(self) -> None:
         KernelMachine._check_fitted(self)  # no single expansion, which is what the classes in between check
         d, encoder, scale, machines = self.n_features_in_, self.encoder_, self._scale, self._machines
-        width, n_classes = d, len(getattr(self, "classes_", ()))
+        width, k = d, self._n_columns
         is_sound = type(scale) is Scaler and type(machines) is list and len(machines) > 0
         if encoder is not None:
             width = len(encoder.output_columns_)
@@ -253,7 +276,6 @@ class AutoEstimator(KernelMachine):
         elif scale.centre is not None:
             width = len(scale.kept)
             is_sound &= len(scale.centre) == d
-        k = n_classes if n_classes > 2 else 1
         for one in machines:
             weights = vars(one.kernel).get("weights")
             is_sound &= one.vectors.shape[1:] == (width,) and one.vectors.dtype.kind == "f"
@@ -277,35 +299,22 @@ def _of_sample(task: Task, search: Search) -> Model:
     return trained_exactly(search, search.rows, task.criterion_for, n_each=0)
 
 
+def target_columns(y: Any) -> list[Any]:
+    """The targets, if there are several, else all that was given."""
+    y = on_client(y)
+    values = np.asarray(y)
+    return list(values.T) if values.ndim == 2 and values.shape[1] > 1 else [y]
+
+
 def _has_holes(X: Any) -> bool:
     """Whether an array of numbers has missing values."""
     return isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2 and bool(np.isnan(X).any())
 
 
-def _importances(task: Task, model: Model, n_columns: int) -> np.ndarray:
-    """Shares of the columns in the mean squared gradient; equal ones where it is not known."""
-    found = np.zeros(n_columns)
-    if model.relevance is not None:
-        np.maximum.at(found, task.blocks, model.relevance)
-    total = found.sum()
-    return found / total if total > 0.0 else np.full(n_columns, 1.0 / n_columns)
-
-
-def _cv_results(tried: list[Candidate]) -> dict[str, Any]:
-    """As in scikit-learn's searches."""
-    scores = np.array([-one.criterion if np.isfinite(one.criterion) else np.nan for one in tried])
-    order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
-    ranks = np.empty(len(tried), dtype=np.int32)
-    ranks[order] = np.arange(1, len(tried) + 1)
-    params = [
-        {"kernel": c.kernel, "gamma": c.gamma, "C": 1.0 / c.penalty, "power": c.power, "rounds": c.rounds}
-        for c in tried
-    ]
-    columns = {f"param_{name}": np.array([p[name] for p in params]) for name in params[0]}
-    seconds = np.array([one.seconds for one in tried])
-    return {
-        "params": params,
-        "mean_test_score": scores,
-        "rank_test_score": ranks,
-        "mean_fit_time": seconds,
-    } | columns
+def _kinds(encoder: TableEncoder) -> str:
+    """How many columns of each kind there are, and missing values."""
+    kinds = Counter(column.kind for column in encoder.columns_)
+    found = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+    missing = [column.n_missing for column in encoder.columns_ if column.n_missing]
+    holes = f"{sum(missing)} missing values in {len(missing)} of them" if missing else "no missing values"
+    return f"columns: {found}; {holes}; {len(encoder.output_columns_)} features"

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from adatron.auto.rows import SearchRows
 from adatron.kernels import (
@@ -25,7 +24,7 @@ from adatron.kernels import (
     squared_distances,
 )
 from adatron.numerics.exponential import exponentials
-from adatron.numerics.lapack import cholesky_in_place
+from adatron.numerics.lapack import cholesky_in_place, cholesky_solved
 
 _ROUNDING = 64.0  # units in the last place that equal rows may be apart
 CONSTANT = 1.0  # added to the kernel, in the place of a bias
@@ -90,7 +89,7 @@ def coefficients(K: np.ndarray, Y: np.ndarray, ridge: np.ndarray, *, refined: bo
     a = np.zeros(Y.shape)
     for step in range(_REFINEMENTS if refined and K.dtype == np.float32 else 1):
         left = Y - product(K, a) - ridge[:, None] * a if step else Y
-        a += cho_solve((L, True), left.astype(K.dtype), check_finite=False)
+        a += cholesky_solved(L, left)
     return a
 
 

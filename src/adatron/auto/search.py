@@ -119,7 +119,8 @@ class Search:
     def _learn(self, teacher: Candidate, rounds: int) -> None:
         """Learn weights of features, and try every kernel with them."""
         self.teachers.append(teacher)
-        self.relevances = learned_relevances(self.rows, self.teachers)
+        with one_blas_thread():  # bits must not depend on how many there are
+            self.relevances = learned_relevances(self.rows, self.teachers)
         best = [self.best_of(_NAMES[family]) for family in self.families]
         powers = POWERS if rounds == 1 else POWERS[-1:]
         new = [replace(own, power=p, rounds=rounds) for own in best for p in powers if not own.reason]
@@ -272,8 +273,9 @@ def learned_relevances(
         weights = feature_weights(found[-1], teacher.power) if found else np.ones(X.shape[1])
         kept = np.flatnonzero(weights > _NEGLIGIBLE) if found else slice(None)
         own = np.ascontiguousarray((X * weights)[:, kept])
-        K = kernel_values(Laplacian, teacher.gamma, distances(Laplacian, own, own))
-        a = coefficients(K, Y, teacher.penalty / u)
+        judging = own if len(own) <= SINGLE_FROM else own.astype(np.float32)
+        K = kernel_values(Laplacian, teacher.gamma, distances(Laplacian, judging, judging))
+        a = coefficients(K, Y, teacher.penalty / u, refined=False)
         relevance = np.zeros(X.shape[1])
         relevance[kept] = weights[kept] ** 2 * relevances(own, u, teacher.gamma, a)
         found.append(shared(relevance, rows.blocks))

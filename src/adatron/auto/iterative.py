@@ -1,0 +1,168 @@
+"""Machines of more rows than a Cholesky factor can have, by preconditioned conjugate gradients.
+
+The system ``(K + λ/u) a = Y`` is that of all rows, as in `exact`: landmarks would lose the detail that many
+rows know. K is evaluated once and kept as float32 in half the memory. Its largest eigenvalues, found from
+rows drawn at random, make the preconditioner (Z. Frangella, J. A. Tropp, M. Udell, *Randomized Nyström
+Preconditioning*, SIAM J. Matrix Anal. Appl. 44, 2023), so that some dozens of products are enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cholesky, eigh, solve_triangular
+
+from adatron.auto.exact import Model, best_mean, expansion, seconds_per_flop, shares_of_mean
+from adatron.auto.least_squares import distances, kernel_values, relative_gap
+from adatron.auto.rows import SearchRows
+from adatron.auto.search import Candidate, Search, in_threads
+from adatron.estimators.expansion import Expansion
+from adatron.kernels import Kernel
+
+_BLOCK = 1_024  # rows of the matrix that are evaluated and multiplied at a time
+_LANDMARKS = 1_500  # rows that the preconditioner is made of, at most
+_ROUNDING = 1e-7  # of float32 kernel values
+_SMALL = 1e-5  # part of the largest eigenvalue below which rounding decides
+_STEPS = 80  # at most, for the held-out rows and again for all
+_TOLERANCES = 5e-3, 1e-3  # of the residual, relative to the targets: held-out error changes no more below
+
+
+class HalfMatrix:
+    """The kernel matrix of rows, its lower half in blocks."""
+
+    def __init__(self, family: type[Kernel], gamma: float, X: np.ndarray) -> None:
+        self.parts = _parts(len(X))
+        self.blocks = in_threads(
+            lambda part: kernel_values(family, gamma, distances(family, X[part], X[: part.stop])), self.parts
+        )
+
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
+        single, result = V.astype(np.float32), np.zeros(V.shape)
+
+        def products(k: int) -> tuple[np.ndarray, np.ndarray]:
+            part, block = self.parts[k], self.blocks[k]
+            return block @ single[: part.stop], block[:, : part.start].T @ single[part]
+
+        found = in_threads(products, range(len(self.parts)))
+        for part, (below, above) in zip(self.parts, found, strict=True):
+            result[part] += below
+            result[: part.start] += above
+        return result
+
+
+def nystrom_features(
+    family: type[Kernel], gamma: float, X: np.ndarray, places: np.ndarray, roots: np.ndarray
+) -> np.ndarray:
+    """Rows whose inner products are near ``k(x, z)/√(r s)`` with the ridges r and s of x and z."""
+    landmarks = X[places]
+    precise = landmarks.astype(np.float64)
+    K = kernel_values(family, gamma, distances(family, precise, precise))
+    K.flat[:: len(K) + 1] += _ROUNDING * len(K)
+    whitening = solve_triangular(cholesky(K), np.eye(len(K))).astype(np.float32)
+
+    def features(part: slice) -> np.ndarray:
+        values = kernel_values(family, gamma, distances(family, X[part], landmarks)) @ whitening
+        return values / roots[part].astype(np.float32)
+
+    return np.vstack(in_threads(features, _parts(len(X))))
+
+
+class Preconditioner:
+    """Near the inverse of ``1 + ZZᵀ``, up to a factor: exact along its large eigenvectors."""
+
+    def __init__(self, Z: np.ndarray) -> None:
+        moments = np.sum([(Z[p].T @ Z[p]).astype(np.float64) for p in _parts(len(Z))], axis=0)
+        values, vectors = eigh(moments, driver="evd")
+        kept = values > _SMALL * values[-1]
+        values, vectors = values[kept], vectors[:, kept]
+        self.basis = Z @ (vectors / np.sqrt(values)).astype(np.float32)
+        self.factors = ((1.0 + values[0]) / (1.0 + values) - 1.0)[:, None]
+
+    def __call__(self, V: np.ndarray) -> np.ndarray:
+        inner = self.factors * (self.basis.T @ V.astype(np.float32))
+        return V + self.basis @ inner.astype(np.float32)
+
+
+def _parts(n: int) -> list[slice]:
+    return [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
+
+
+def conjugate_gradients(
+    multiply: Callable[[np.ndarray], np.ndarray],
+    precondition: Callable[[np.ndarray], np.ndarray],
+    b: np.ndarray,
+    residual: np.ndarray,
+    enough: np.ndarray,
+) -> np.ndarray:
+    """Improve the columns of b until the norm of each column's residual is small enough."""
+    direction = z = precondition(residual)
+    size = np.sum(residual * z, axis=0)
+    for _ in range(_STEPS):
+        if np.all(np.linalg.norm(residual, axis=0) <= enough):
+            break
+        product = multiply(direction)
+        curvature = np.sum(direction * product, axis=0)
+        step = np.divide(size, curvature, out=np.zeros_like(size), where=curvature > 0.0)
+        b, residual = b + step * direction, residual - step * product
+        z = precondition(residual)
+        before, size = size, np.sum(residual * z, axis=0)
+        direction = z + direction * np.divide(size, before, out=np.zeros_like(size), where=before > 0.0)
+    return b
+
+
+def seconds_to_iterate(n: int) -> float:
+    """Roughly: kernel values, products with them, and the preconditioner."""
+    return seconds_per_flop() * (4.0 * _STEPS * n**2 + 3.0 * n * _LANDMARKS**2)
+
+
+def more_rows_help(search: Search, model: Model, criterion_for: Any, part: float) -> bool:
+    """Whether a model of a few thousand rows has less than a part of the criterion of the search's best."""
+    return bool(criterion_for(model.judged)(model.decisions) < part * search.best.criterion)
+
+
+def trained_iteratively(
+    few: Model, rows: SearchRows, criterion_for: Any, random_state: Any, n_machines: int
+) -> Model:
+    """The machines that are best on a few rows, trained on all, or the mean of them if that is better."""
+    judged = rows.with_folds(1)
+    chosen = list(zip(few.members, few.machines, strict=True))[:n_machines]
+    places = np.sort(random_state.permutation(rows.n)[: min(_LANDMARKS, rows.n // 8)])
+    trained = [_trained(one, vars(machine.kernel)["weights"], judged, places) for one, machine in chosen]
+    machines, decisions, gaps = zip(*trained, strict=True)
+    best = best_mean(list(decisions), criterion_for(judged))
+    mean = np.mean([decisions[k] for k in best], axis=0)
+    members = [replace(chosen[k][0], n_rows=rows.n) for k in best]
+    gap = max(gaps[k] for k in best)
+    return Model(shares_of_mean([machines[k] for k in best]), members, judged, mean, few.relevance, gap)
+
+
+def _trained(
+    one: Candidate, weights: Any, rows: SearchRows, places: np.ndarray
+) -> tuple[Expansion, np.ndarray, float]:
+    """The machine of all rows, decisions for held-out rows by one that never saw them, and its gap."""
+    X = rows.X.astype(np.float32)
+    X = X if weights is None else X * np.asarray(weights, dtype=np.float32)
+    ridge, fold = (one.penalty / rows.weights)[:, None], rows.folds[0]
+    K, roots = HalfMatrix(one.family, one.gamma, X), np.sqrt(ridge)
+    Z, target = nystrom_features(one.family, one.gamma, X, places, roots), rows.Y / roots
+    some, everything = np.zeros((rows.n, 1)), np.ones((rows.n, 1))
+    some[fold.train] = 1.0
+    b, outputs = np.zeros_like(target), np.zeros_like(target)
+    decisions = outputs
+    for mask, tolerance in zip((some, everything), _TOLERANCES, strict=True):
+
+        def multiply(V: np.ndarray, mask: np.ndarray = mask) -> np.ndarray:
+            return mask * (K @ (V / roots)) / roots + V
+
+        residual = mask * (target - outputs / roots - b)
+        enough = tolerance * np.linalg.norm(mask * target, axis=0)
+        b = conjugate_gradients(multiply, Preconditioner(Z * mask.astype(np.float32)), b, residual, enough)
+        outputs = K @ (b / roots)
+        if mask is some:
+            decisions = outputs[fold.held] + rows.mean
+    a = b / roots
+    machine = expansion(one, rows.X, a, rows.mean, weights, np.float32)
+    return machine, decisions, relative_gap(outputs, rows.Y, a, ridge[:, 0])

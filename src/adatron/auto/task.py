@@ -1,0 +1,73 @@
+"""What a fit of `AutoSVC` or `AutoSVR` is about, and what its search has to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from adatron.auto.exact import Model
+from adatron.auto.rows import SearchRows, fold_list
+from adatron.auto.scaling import Scaler
+from adatron.auto.scoring import Criterion
+from adatron.auto.search import Candidate
+from adatron.estimators.folds import Folds
+from adatron.estimators.training_set import TrainingSet
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a fit is about: rows, how they are scaled, and the targets of the machines."""
+
+    data: TrainingSet  # in an order that does not depend on the one the rows came in
+    folds: Folds
+    scale: Scaler
+    Y: np.ndarray  # (m, k)
+    blocks: np.ndarray  # (d,): the column that each scaled feature came from
+    criterion_for: Callable[[SearchRows], Criterion]
+    state: np.random.RandomState
+
+    def rows(self, X: Any) -> SearchRows:
+        """All rows, with `X` in scaled features."""
+        weights = self.data.weights
+        mean = weights @ self.Y / weights.sum()
+        return SearchRows(
+            X, self.Y - mean, mean, self.data.codes, weights, self.blocks, fold_list(self.folds)
+        )
+
+    def sample(self, places: np.ndarray) -> SearchRows:
+        """Some rows; those that a fold holds out come together."""
+        places = places[np.argsort(self.folds.held[places].argmax(axis=1), kind="stable")]
+        without_X = self.rows(np.empty((self.data.m, 0)))
+        return replace(without_X.some(places, self.folds), X=self.scale(self.data.X[places]))
+
+
+def importances(task: Task, model: Model, n_columns: int) -> np.ndarray:
+    """Shares of the columns in the mean squared gradient; equal ones where it is not known."""
+    found = np.zeros(n_columns)
+    if model.relevance is not None:
+        np.maximum.at(found, task.blocks, model.relevance)
+    total = found.sum()
+    return found / total if total > 0.0 else np.full(n_columns, 1.0 / n_columns)
+
+
+def cv_results(tried: list[Candidate]) -> dict[str, Any]:
+    """As in scikit-learn's searches."""
+    scores = np.array([-one.criterion if np.isfinite(one.criterion) else np.nan for one in tried])
+    order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
+    ranks = np.empty(len(tried), dtype=np.int32)
+    ranks[order] = np.arange(1, len(tried) + 1)
+    params = [
+        {"kernel": c.kernel, "gamma": c.gamma, "C": 1.0 / c.penalty, "power": c.power, "rounds": c.rounds}
+        for c in tried
+    ]
+    columns = {f"param_{name}": np.array([p[name] for p in params]) for name in params[0]}
+    seconds = np.array([one.seconds for one in tried])
+    return {
+        "params": params,
+        "mean_test_score": scores,
+        "rank_test_score": ranks,
+        "mean_fit_time": seconds,
+    } | columns
