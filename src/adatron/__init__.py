@@ -3,7 +3,7 @@
 The folders are the data flow, and each imports only from those before it::
 
     numerics → kernels → gram → problems → solvers → training → tables → estimators → paths → auto →
-    clustering → files → io → callbacks → display → cli
+    clustering → explanation → files → certification → io → callbacks → display → play → cli
 
 ``datasets``, ``bounds`` and ``exceptions`` stand at the bottom.
 Names are loaded on first use, so ``import adatron`` costs next to nothing.
@@ -21,7 +21,7 @@ Examples
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _ESTIMATORS = {
     "SVC": "estimators",
@@ -38,16 +38,22 @@ _ESTIMATORS = {
     "AutoSVC": "auto",
     "AutoSVR": "auto",
 }
+_FUNCTIONS = {  # and what they return
+    "certify": "certification",
+    "DualityGap": "certification",
+    "explain": "explanation",
+    "Explanation": "explanation",
+}
 _MODULES = (
     *("bounds", "callbacks", "datasets", "display", "exceptions"),
     *("io", "kernels", "selection", "tables"),
 )
 
-__all__ = ["__version__", *_ESTIMATORS, *_MODULES]
+__all__ = ["__version__", *_ESTIMATORS, *_FUNCTIONS, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    if module := _ESTIMATORS.get(name):
+    if module := (_ESTIMATORS | _FUNCTIONS).get(name):
         return getattr(import_module(f"adatron.{module}"), name)
     if name in _MODULES:
         return import_module(f"adatron.{name}")

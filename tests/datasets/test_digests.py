@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from adatron.datasets.digests import digest
+from adatron.datasets.retrieval import digest
 
 DENSE = {"data": np.array([[1.0, 0.0], [2.0, 3.0]]), "target": np.array([1, -1])}
 IDA = {

@@ -15,11 +15,9 @@ from adatron.datasets import (
     fetch_ida,
     fetch_usps,
     fetch_web,
-    readers,
     sources,
 )
-from adatron.datasets.digests import DIGESTS, digest
-from adatron.datasets.retrieval import retrieve
+from adatron.datasets.retrieval import DIGESTS, digest, retrieve
 
 ALL_SOURCES = [
     sources.usps(),
@@ -184,6 +182,6 @@ def test_damaged_file_of_the_data_directory_is_named(monkeypatch, tmp_path):
 
 
 def test_file_that_unpacks_to_more_than_the_limit_is_refused(monkeypatch):
-    monkeypatch.setattr(readers, "_LARGEST", 10)
+    monkeypatch.setattr(sources, "_LARGEST", 10)
     with pytest.raises(ValueError, match=r"zip\.train\.gz has more than 10 bytes unpacked"):
-        readers.unpack("zip.train.gz", io.BytesIO(gzip.compress(bytes(11))))
+        sources.unpack("zip.train.gz", io.BytesIO(gzip.compress(bytes(11))))

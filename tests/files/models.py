@@ -36,11 +36,13 @@ NEW = RNG.normal(size=(25, 3))
 CODES = RNG.integers(0, 3, 40)
 WORDS = np.array(["blau", "grün", "rot"])[CODES]
 TARGETS = X[:, 0] + np.sin(X[:, 1])
+MANY = np.random.default_rng(1).normal(size=(120, 3))
 GRAM, NEW_GRAM = X @ X.T + 1.0, NEW @ X.T + 1.0
 SPARSE, NEW_SPARSE = (sparse.csr_array(rows * (rows > 0.0)) for rows in (X, NEW))
 FRAME, NEW_FRAME = (pd.DataFrame(rows, columns=["a", "b", "ç"]) for rows in (X, NEW))
 COMPOSED = kernels.Gaussian(0.5) + kernels.Linear() ** 2 * kernels.Polynomial(2) * kernels.Constant(0.1)
-METHODS = ("predict", "decision_function", "predict_proba", "score_samples", "transform")
+METHODS = ("predict", "decision_function", "predict_proba", "score_samples", "transform", "predict_interval",
+           "predict_set")  # fmt: skip
 
 
 def table(n: int = 40, seed: int = 0) -> pd.DataFrame:
@@ -140,7 +142,12 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "SVC sigmoid": (lambda: A.SVC(kernel="sigmoid", gamma=0.1, coef0=-1.0).fit(X, CODES), NEW),
     "SVR": (lambda: A.SVR().fit(X, TARGETS), NEW),
     "SVR rank": (lambda: A.SVR(rank=0.1).fit(X, TARGETS), NEW),
+    "SVR quantile": (lambda: A.SVR(loss="quantile", quantile=0.8).fit(X, TARGETS), NEW),
     "SVR no support": (lambda: A.SVR(epsilon=99.0).fit(X, TARGETS), NEW),
+    "LinearSVC": (lambda: A.LinearSVC().fit(X, CODES), NEW),
+    "LinearSVR": (lambda: A.LinearSVR().fit(FRAME, TARGETS), NEW_FRAME),
+    "NuSVC": (lambda: A.NuSVC(0.4, probability=True).fit(X, CODES), NEW),
+    "NuSVR": (lambda: A.NuSVR(0.4).fit(X, TARGETS), NEW),
     "OneClassSVM": (lambda: A.OneClassSVM(nu=0.2).fit(X), NEW),
     "SupportVectorClustering": (lambda: A.SupportVectorClustering().fit(X), NEW),
     "EnsembleSVC": (lambda: A.EnsembleSVC().fit(X, CODES), NEW),
@@ -152,6 +159,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "AutoSVC": (lambda: A.AutoSVC().fit(FRAME, WORDS), NEW_FRAME),
     "AutoSVC two classes": (lambda: A.AutoSVC(cv=3).fit(X, CODES == 1), NEW),
     "AutoSVR": (lambda: A.AutoSVR().fit(X, TARGETS), NEW),
+    "AutoSVR targets": (lambda: A.AutoSVR(cv=3).fit(X, np.column_stack([TARGETS, -X[:, 2]])), NEW),
+    "AutoSVR prices": (lambda: A.AutoSVR(cv=3).fit(MANY, np.exp(2.0 * MANY[:, 0] - MANY[:, 1])), NEW),
     "AutoSVC table": (lambda: A.AutoSVC(cv=3).fit(MIXED, MIXED_CODES), NEW_MIXED),
     "AutoSVR table": (lambda: A.AutoSVR(cv=3).fit(MIXED, np.arange(60.0) % 7), NEW_MIXED),
     "AutoSVR holes": (lambda: A.AutoSVR(cv=3).fit(np.where(X > 1.0, np.nan, X), TARGETS), NEW),

@@ -142,7 +142,7 @@ def test_another_kind_of_file(path):
 
 
 @pytest.mark.fault("F9")
-@pytest.mark.parametrize("version", ["9.0", "9.0.1.dev2", "0.1.1", "0.2", "99999999999999999999.0"])
+@pytest.mark.parametrize("version", ["9.0", "9.0.1.dev2", "0.2.1", "0.3", "99999999999999999999.0"])
 def test_files_of_a_later_version(path, version):
     data = forged({"schema.json": EMPTY}, version=version)
     rejected(path, data, rf"written by adatron {version}, this is .*; upgrade")

@@ -17,9 +17,10 @@ from scipy import sparse
 
 from adatron import SVC, __version__
 from adatron.estimators.classifier import Layout
+from adatron.estimators.expansion import Expansion
 from adatron.estimators.probabilities import ClassProbabilities
 from adatron.io import load_model, save_model
-from adatron.kernels import Gaussian
+from adatron.kernels import Gaussian, Laplacian
 from adatron.numerics.memory import peak_memory
 from adatron.training import Status
 from tests.files.models import FRAME, MODELS, NEW, WORDS, fitted, outputs
@@ -277,7 +278,7 @@ def with_parts(**parts):
 
 
 def with_machine(**parts):
-    """A change of the first of several expansions."""
+    """A change of the first of several expansions, or residuals."""
 
     def change(machines):
         with_parts(**parts)(machines[0])
@@ -297,6 +298,11 @@ def with_gamma(gamma):
     kernel = Gaussian(1.0)
     vars(kernel)["gamma"] = gamma
     return kernel
+
+
+def sizes_of(width, weights):
+    """Local sizes of residuals of rows with so many features."""
+    return Expansion(np.zeros((3, width)), np.ones((3, 2)), np.ones(2), Laplacian(1.0, weights))
 
 
 INCONSISTENT = {
@@ -386,6 +392,16 @@ INCONSISTENT = {
     "machine of other features": ("AutoSVR", "_machines", with_machine(vectors=lambda a: a[:, 1:])),
     "machine NaN": ("AutoSVR", "_machines", with_machine(coefficients=put((0, 0), np.nan))),
     "machine weights": ("AutoSVR", "_machines", with_machine(kernel=lambda a: Gaussian(1.0, [1.0, 2.0]))),
+    "residuals": ("AutoSVR", "_residuals", lambda a: [fitted("AutoSVC")._set_scores]),
+    "residuals NaN": ("AutoSVR", "_residuals", with_machine(scores=put(0, np.nan))),
+    "residuals of others": ("AutoSVR", "_residuals", with_machine(local=lambda a: sizes_of(9, [1.0] * 9))),
+    "sizes of residuals": ("AutoSVR", "_residuals", with_machine(local=lambda a: sizes_of(4, [1.0] * 9))),
+    "weights of residuals": ("AutoSVR", "_residuals", with_machine(weights=put(0, 0.0))),
+    "residuals of few targets": ("AutoSVR targets", "_residuals", lambda a: a[:1]),
+    "logarithm": ("AutoSVR prices", "_log", with_parts(ratio=lambda a: -a)),
+    "no logarithm": ("AutoSVR prices", "_log", lambda a: Layout(3, "ovr")),
+    "scores of sets": ("AutoSVC", "_set_scores", with_parts(scores=put(0, -1.0))),
+    "no scores of sets": ("AutoSVC", "_set_scores", lambda a: fitted("AutoSVR")._residuals[0]),
     "importances": ("AutoSVC", "feature_importances_", lambda a: 2.0 * a),
     "importances length": ("AutoSVC", "feature_importances_", lambda a: a[:2] / a[:2].sum()),
     "threshold": ("AutoSVC two classes", "best_threshold_", lambda a: "0"),

@@ -220,7 +220,7 @@ def test_hostile_names_are_escaped(name, tmp_path, monkeypatch):
 
 @pytest.mark.fault("L10")
 def test_hostile_cells_are_escaped_and_cut():
-    assert "'\\x1b[31m' is no number" in fault(messy.SLIP.replace(b"3O.5", b"\x1b[31m"))
+    assert "'\\x1b[31m' is not a number" in fault(messy.SLIP.replace(b"3O.5", b"\x1b[31m"))
     assert len(fault(messy.SLIP.replace(b"3O.5", b"x" * 200_000))) < 400
 
 

@@ -28,33 +28,10 @@ tell, so a quadratic kernel does well.
 True
 >>> bool(quadratic.fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.9)
 True
-
-A real set describes itself, and comes as arrays or split in two halves.
-
->>> from adatron.datasets import load_sonar
->>> sonar = load_sonar()
->>> sonar.data.shape, sonar.target_names
-((208, 60), ['R', 'M'])
->>> print(sonar.DESCR.splitlines()[2])
-Sonar, mines vs. rocks: 208 sonar returns, 60 features, classes R (rock, 97) and M (mine, 111).
->>> X_train, X_test, y_train, y_test = load_sonar(split="half")
->>> X_train.shape, X_test.shape
-((104, 60), (104, 60))
 """
 
-from adatron.datasets.bundled import (
-    load_breast_cancer_wisconsin,
-    load_ionosphere,
-    load_pima,
-    load_sonar,
-)
-from adatron.datasets.fetched import (
-    fetch_adult,
-    fetch_astroparticle,
-    fetch_ida,
-    fetch_usps,
-    fetch_web,
-)
+from adatron.datasets.bundled import load_breast_cancer_wisconsin, load_ionosphere, load_pima, load_sonar
+from adatron.datasets.fetched import fetch_adult, fetch_astroparticle, fetch_ida, fetch_usps, fetch_web
 from adatron.datasets.generators import (
     make_majority,
     make_mirror_symmetry,

@@ -1,34 +1,21 @@
 """Four real two-class sets that come with the package, read by one loader.
 
 Where each comes from, whom to cite and its licence: ``data/README.md``, which is also the text of ``DESCR``.
-
-Examples
---------
->>> from adatron.datasets import load_pima
->>> pima = load_pima()
->>> pima.feature_names[:3], pima.target_names
-(['pregnant', 'glucose', 'pressure'], ['neg', 'pos'])
 """
 
 import csv
 import gzip
+import os
 import warnings
-from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Bunch
 
-from adatron.datasets.places import describe, find_original
-
-__all__ = ["load_breast_cancer_wisconsin", "load_ionosphere", "load_pima", "load_sonar"]
-
 _SONAR_CLASSES = ["R", "M"]
-_HALF_SPLIT_SEED = 0
 
 
 def load_sonar(*, split: str | None = None, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -69,8 +56,22 @@ def load_sonar(*, split: str | None = None, return_X_y: bool = False, as_frame: 
         raise ValueError(f"split={split!r} is not known: use 'aspect', 'half' or None.")
     if as_frame:
         raise ValueError(f"as_frame=True does not go with split={split!r}: leave out one of the two.")
-    original = _find_original_sonar() if split == "aspect" else None
-    return _half_split() if original is None else _aspect_split(original)
+    original = find_original("sonar/sonar.csv.gz") if split == "aspect" else None
+    if original is not None:
+        with gzip.open(original, "rt", encoding="ascii") as stream:
+            _, *rows = csv.reader(stream)
+        in_train = np.array([row[1] == "train" for row in rows])
+        X, y = _to_arrays([row[2:] for row in rows], _SONAR_CLASSES)
+        return X[in_train], X[~in_train], y[in_train], y[~in_train]
+    if split == "aspect":
+        warnings.warn(
+            "split='aspect': sonar/sonar.csv.gz was not found, so this is the seeded half split instead. "
+            "Set the environment variable ADATRON_DATA to the directory that has it, or use split='half'.",
+            UserWarning,
+            stacklevel=2,
+        )
+    X, y = load_sonar(return_X_y=True)
+    return tuple(train_test_split(X, y, test_size=0.5, stratify=y, random_state=0))
 
 
 def load_breast_cancer_wisconsin(
@@ -82,10 +83,7 @@ def load_breast_cancer_wisconsin(
     ----------
     complete : bool, default=True
         Drop the 16 rows with a missing value, leaving 683; otherwise missing values are NaN.
-    return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Return pandas objects instead of arrays.
+    return_X_y, as_frame : as in `load_sonar`, default=False, False
 
     Returns
     -------
@@ -117,10 +115,7 @@ def load_ionosphere(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
 
     Parameters
     ----------
-    return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Return pandas objects instead of arrays.
+    return_X_y, as_frame : as in `load_sonar`, default=False, False
 
     Returns
     -------
@@ -149,10 +144,7 @@ def load_pima(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
 
     Parameters
     ----------
-    return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Return pandas objects instead of arrays.
+    return_X_y, as_frame : as in `load_sonar`, default=False, False
 
     Returns
     -------
@@ -180,62 +172,37 @@ def _load(
 ) -> Any:
     path = files("adatron.datasets") / "data" / f"{name}.csv"
     header, *rows = csv.reader(path.read_text(encoding="ascii").splitlines())
-    data, target = _to_arrays((row for row in rows if not (complete and "" in row)), target_names)
-    bunch = Bunch(
-        data=data,
-        target=target,
-        frame=None,
-        feature_names=header[:-1],
-        target_names=list(target_names),
-        DESCR=describe("README.md", f"{name}.csv"),
-        filename=str(path),
-    )
+    X, y = _to_arrays([row for row in rows if not (complete and "" in row)], target_names)
+    names, frame = header[:-1], None
     if as_frame:
-        _convert_to_pandas(bunch)
-    return (bunch.data, bunch.target) if return_X_y else bunch
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("as_frame=True needs pandas: install it (pip install pandas)") from error
+        X, y = pd.DataFrame(X, columns=names), pd.Series(y, name="target")
+        frame = pd.concat([X, y], axis=1)
+    if return_X_y:
+        return X, y
+    return Bunch(
+        data=X, target=y, frame=frame, feature_names=names, target_names=list(target_names),
+        DESCR=describe("README.md", f"{name}.csv"), filename=str(path),
+    )  # fmt: skip
 
 
-def _to_arrays(
-    rows: Iterable[list[str]], target_names: list[str]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    rows = list(rows)
+def _to_arrays(rows: list[list[str]], target_names: list[str]) -> tuple[Any, Any]:
     data = np.array([[float(field or "nan") for field in row[:-1]] for row in rows])
     return data, np.array([target_names.index(row[-1]) for row in rows], dtype=np.int64)
 
 
-def _convert_to_pandas(bunch: Bunch) -> None:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            "as_frame=True needs pandas: install it (pip install pandas), or use as_frame=False for arrays."
-        ) from error
-    bunch.data = pd.DataFrame(bunch.data, columns=bunch.feature_names)
-    bunch.target = pd.Series(bunch.target, name="target")
-    bunch.frame = pd.concat([bunch.data, bunch.target], axis=1)
+def find_original(relative_path: str) -> Path | None:
+    """Return the path of a file in the directory that ADATRON_DATA names, or None if it is not there."""
+    directory = os.environ.get("ADATRON_DATA")
+    path = Path(directory) / relative_path if directory else None
+    return path if path is not None and path.is_file() else None
 
 
-def _half_split() -> tuple[NDArray[Any], ...]:
-    X, y = load_sonar(return_X_y=True)
-    return tuple(train_test_split(X, y, test_size=0.5, stratify=y, random_state=_HALF_SPLIT_SEED))
-
-
-def _find_original_sonar() -> Path | None:
-    path = find_original("sonar/sonar.csv.gz")
-    if path is not None:
-        return path
-    warnings.warn(
-        "split='aspect': sonar/sonar.csv.gz was not found, so this is the seeded half split instead. "
-        "Set the environment variable ADATRON_DATA to the directory that has it, or use split='half'.",
-        UserWarning,
-        stacklevel=3,
-    )
-    return None
-
-
-def _aspect_split(path: Path) -> tuple[NDArray[Any], ...]:
-    with gzip.open(path, "rt", encoding="ascii") as stream:
-        _, *rows = csv.reader(stream)
-    in_train = np.array([row[1] == "train" for row in rows])
-    X, y = _to_arrays((row[2:] for row in rows), _SONAR_CLASSES)
-    return X[in_train], X[~in_train], y[in_train], y[~in_train]
+def describe(file: str, heading: str) -> str:
+    """Return the section of ``data/file`` whose heading is ``heading``."""
+    text = (files("adatron.datasets") / "data" / file).read_text(encoding="utf-8")
+    sections = text.split("\n## ")[1:]
+    return next(section for section in sections if section.splitlines()[0] == heading)

@@ -2,24 +2,13 @@
 
 Each function first looks in the directory that the environment variable ``ADATRON_DATA`` names, for the files
 that ``DESCR`` lists; what it finds there is taken as it is. Otherwise it looks in ``adatron`` within
-scikit-learn's data home (see :func:`sklearn.datasets.get_data_home`), and then downloads. A downloaded set is
-kept there as arrays in an ``.npz`` file, if the SHA-256 of the arrays is the recorded one
-(:mod:`adatron.datasets.digests`). The download is tested with a server on the same machine; it was not
-exercised against the public ones.
+scikit-learn's data home (see :func:`sklearn.datasets.get_data_home`), and then downloads. A download is kept
+there if the SHA-256 of its arrays is the recorded one. The download is tested with a server on the same
+machine; it was not exercised against the public ones.
 
 All return a :class:`sklearn.utils.Bunch` with ``data``, ``target``, ``data_test``, ``target_test`` and
 ``DESCR``; where a set has no test part, ``data_test`` and ``target_test`` are None. With ``return_X_y=True``
 they return arrays in the order of :func:`sklearn.model_selection.train_test_split`.
-
-Examples
---------
->>> from adatron.datasets import fetch_astroparticle
->>> physics = fetch_astroparticle()
->>> physics.data.shape, physics.data_test.shape
-((3089, 4), (4000, 4))
->>> X_train, X_test, y_train, y_test = fetch_astroparticle(return_X_y=True)
->>> y_train.shape, y_test.shape
-((3089,), (4000,))
 """
 
 from collections.abc import Collection
@@ -29,11 +18,8 @@ from typing import Any
 from sklearn.utils import Bunch
 
 from adatron.datasets import sources
-from adatron.datasets.places import describe
-from adatron.datasets.readers import IDA_REALIZATIONS, Arrays
+from adatron.datasets.bundled import describe
 from adatron.datasets.retrieval import retrieve
-
-__all__ = ["fetch_adult", "fetch_astroparticle", "fetch_ida", "fetch_usps", "fetch_web"]
 
 DataHome = str | PathLike[str] | None
 
@@ -82,12 +68,7 @@ def fetch_adult(
     ----------
     part : {1, 2, 3, 9}
         1, 2 and 3 (a1a, a2a, a3a) train on 1605, 2265 and 3185 rows, 9 (a9a) on all 32561.
-    data_home : str or path-like, default=None
-        Where downloads are kept; None is scikit-learn's data home.
-    download_if_missing : bool, default=True
-        If False, raise an OSError instead of downloading, which was not exercised against the public server.
-    return_X_y : bool, default=False
-        Return ``(X_train, X_test, y_train, y_test)`` instead of a Bunch.
+    data_home, download_if_missing, return_X_y : as in `fetch_usps`, default=None, True, False
 
     Returns
     -------
@@ -120,12 +101,8 @@ def fetch_web(
     ----------
     part : {1, 7, 8}
         1 and 7 (w1a, w7a) train on 2477 and 24692 rows, 8 (w8a) on all 49749, without a test part.
-    data_home : str or path-like, default=None
-        Where downloads are kept; None is scikit-learn's data home.
-    download_if_missing : bool, default=True
-        If False, raise an OSError instead of downloading, which was not exercised against the public server.
-    return_X_y : bool, default=False
-        Return ``(X_train, X_test, y_train, y_test)`` instead of a Bunch; not for part 8.
+    data_home, download_if_missing, return_X_y : as in `fetch_usps`, default=None, True, False
+        Part 8 has no test part, so it is not returned as arrays.
 
     Returns
     -------
@@ -160,12 +137,7 @@ def fetch_astroparticle(
 
     Parameters
     ----------
-    data_home : str or path-like, default=None
-        Where downloads are kept; None is scikit-learn's data home.
-    download_if_missing : bool, default=True
-        If False, raise an OSError instead of downloading, which was not exercised against the public server.
-    return_X_y : bool, default=False
-        Return ``(X_train, X_test, y_train, y_test)`` instead of a Bunch.
+    data_home, download_if_missing, return_X_y : as in `fetch_usps`, default=None, True, False
 
     Returns
     -------
@@ -179,18 +151,10 @@ def fetch_astroparticle(
 
     Examples
     --------
-    Scaling is what this set teaches: without it, a Gaussian kernel of width 1 sees every row as alone.
-
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import MinMaxScaler
-    >>> from sklearn.svm import SVC
     >>> from adatron.datasets import fetch_astroparticle
     >>> X_train, X_test, y_train, y_test = fetch_astroparticle(return_X_y=True)
-    >>> raw, scaled = SVC(gamma=0.25), make_pipeline(MinMaxScaler((-1, 1)), SVC(gamma=0.25))
-    >>> round(raw.fit(X_train, y_train).score(X_test, y_test), 3)
-    0.669
-    >>> round(scaled.fit(X_train, y_train).score(X_test, y_test), 3)
-    0.962
+    >>> X_train.shape, X_test.shape
+    ((3089, 4), (4000, 4))
     """
     return _fetch(sources.astroparticle(), "astroparticle", data_home, download_if_missing, return_X_y)
 
@@ -212,13 +176,8 @@ def fetch_ida(
         or flare_solar, splice, thyroid or twonorm, which have none here.
     realization : int, default=None
         1 to 10; None is all rows in one part.
-    data_home : str or path-like, default=None
-        Where downloads are kept; None is scikit-learn's data home.
-    download_if_missing : bool, default=True
-        If False, raise an OSError instead of downloading, which was not exercised against the public server.
-        One file of 8 MB holds all problems; of it, the one named is kept.
-    return_X_y : bool, default=False
-        Return ``(X_train, X_test, y_train, y_test)``, without a realization ``(X, y)``, instead of a Bunch.
+    data_home, download_if_missing, return_X_y : as in `fetch_usps`, default=None, True, False
+        One download of 8 MB holds all problems; without a realization, arrays are ``(X, y)``.
 
     Returns
     -------
@@ -240,9 +199,19 @@ def fetch_ida(
     >>> X.shape
     (215, 5)
     """
-    _check_ida(name, realization)
+    _check_choice("name", name, sources.IDA_WITH_SPLITS + sources.IDA_WITHOUT_SPLITS)
+    if realization is not None and name in sources.IDA_WITHOUT_SPLITS:
+        raise ValueError(
+            f"realization={realization!r}: {name} has no realizations here, use realization=None."
+        )
+    _check_choice("realization", realization, (*range(1, sources.IDA_REALIZATIONS + 1), None))
     arrays = retrieve(sources.ida(name), data_home, download_if_missing)
-    return _present(_choose(arrays, realization), "ida", return_X_y)
+    X, y = arrays["data"], arrays["target"]
+    chosen = {"data": X, "target": y}
+    if realization is not None:
+        train, test = (arrays[key][int(realization) - 1] for key in ("train", "test"))
+        chosen = {"data": X[train], "target": y[train], "data_test": X[test], "target_test": y[test]}
+    return _present(chosen, "ida", return_X_y)
 
 
 def _fetch(
@@ -251,32 +220,13 @@ def _fetch(
     return _present(retrieve(source, data_home, download_if_missing), heading, return_X_y)
 
 
-def _present(arrays: Arrays, heading: str, return_X_y: bool) -> Any:
+def _present(arrays: sources.Arrays, heading: str, return_X_y: bool) -> Any:
     if return_X_y:
         return tuple(arrays[key] for key in ("data", "data_test", "target", "target_test") if key in arrays)
     test_part = {"data_test": None, "target_test": None}
     return Bunch(**(test_part | arrays), DESCR=describe("FETCHED.md", heading))
 
 
-def _choose(arrays: Arrays, realization: int | None) -> Arrays:
-    X, y = arrays["data"], arrays["target"]
-    if realization is None:
-        return {"data": X, "target": y}
-    train, test = (arrays[key][int(realization) - 1] for key in ("train", "test"))
-    return {"data": X[train], "target": y[train], "data_test": X[test], "target_test": y[test]}
-
-
 def _check_choice(argument: str, value: Any, choices: Collection[Any]) -> None:
     if value not in choices:
         raise ValueError(f"{argument}={value!r} is not offered: use one of {', '.join(map(repr, choices))}.")
-
-
-def _check_ida(name: str, realization: int | None) -> None:
-    _check_choice("name", name, sources.IDA_WITH_SPLITS + sources.IDA_WITHOUT_SPLITS)
-    if realization is None:
-        return
-    if name in sources.IDA_WITHOUT_SPLITS:
-        raise ValueError(
-            f"realization={realization!r}: {name} has no realizations here, use realization=None."
-        )
-    _check_choice("realization", realization, (*range(1, IDA_REALIZATIONS + 1), None))

@@ -1,17 +1,6 @@
 """Artificial classification problems from the literature of neural networks and kernels.
 
 Each function returns ``X`` (float64) and ``y`` (−1 or +1), ready for any two-class learner.
-
-Examples
---------
-Parity of two bits is the XOR problem: no line separates it, one product feature does.
-
->>> from adatron.datasets import make_parity
->>> X, y = make_parity(n_bits=2)
->>> X.tolist()
-[[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]
->>> y.tolist() == (X[:, 0] * X[:, 1]).tolist()
-True
 """
 
 from math import isfinite, nan
@@ -21,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-
-__all__ = ["make_majority", "make_mirror_symmetry", "make_parity", "make_two_spirals", "make_waveform"]
 
 Dataset = tuple[NDArray[np.float64], NDArray[np.int64]]
 RandomState = int | np.random.RandomState | None
@@ -63,7 +50,7 @@ def make_majority(n_samples: int = 200, n_bits: int = 40, *, random_state: Rando
     """
     _check_count("n_samples", n_samples)
     _check_count("n_bits", n_bits)
-    X = _random_bits(check_random_state(random_state), (n_samples, n_bits))
+    X = check_random_state(random_state).choice([-1.0, 1.0], size=(n_samples, n_bits))
     return X, np.where(X.sum(axis=1) > 0, 1, -1)
 
 
@@ -102,9 +89,9 @@ def make_mirror_symmetry(
     True
     """
     _check_count("n_samples", n_samples)
-    _check_even("n_bits", n_bits)
+    _check_count("n_bits", n_bits, even=True)
     rng = check_random_state(random_state)
-    X, y = _random_bits(rng, (n_samples, n_bits)), rng.choice([-1, 1], size=n_samples)
+    X, y = rng.choice([-1.0, 1.0], size=(n_samples, n_bits)), rng.choice([-1, 1], size=n_samples)
     mirrored = np.hstack([X[:, : n_bits // 2], X[:, : n_bits // 2][:, ::-1]])
     return np.where(y[:, None] == 1, mirrored, X), y
 
@@ -180,7 +167,7 @@ def make_two_spirals(
     >>> X[:2].tolist(), y[:2].tolist()
     ([[0.0, 6.5], [-0.0, -6.5]], [1, -1])
     """
-    _check_even("n_samples", n_samples)
+    _check_count("n_samples", n_samples, even=True)
     _check_real("noise", noise)
     _check_real("turns", turns, positive=True)
     progress = np.linspace(0.0, 1.0, n_samples // 2)
@@ -247,23 +234,16 @@ def make_waveform(
     return X, np.where(labels == 0, 1, -1) if binary else labels
 
 
-def _random_bits(rng: np.random.RandomState, shape: tuple[int, int]) -> NDArray[np.float64]:
-    return rng.choice([-1.0, 1.0], size=shape)
-
-
 def _require(valid: bool, name: str, value: object, fix: str) -> None:
     if not valid:
         raise ValueError(f"{name}={value!r} is not allowed: {fix}.")
 
 
-def _check_count(name: str, value: Any) -> None:
+def _check_count(name: str, value: Any, *, even: bool = False) -> None:
     valid = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
     _require(valid, name, value, "give an integer of at least 1")
-
-
-def _check_even(name: str, value: int) -> None:
-    _check_count(name, value)
-    _require(value % 2 == 0, name, value, f"give an even integer, such as {value + 1}")
+    if even:
+        _require(value % 2 == 0, name, value, f"give an even integer, such as {value + 1}")
 
 
 def _check_real(name: str, value: Any, *, positive: bool = False) -> None:

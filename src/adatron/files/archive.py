@@ -38,7 +38,7 @@ _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def sealed(kind: str, members: Iterable[tuple[str, bytes]]) -> list[Any]:
-    """An archive with these members, in chunks of bytes; the same each time."""
+    """An archive with these members, in chunks of bytes; the same content gives the same bytes."""
     buffer = BytesIO()
     with ZipFile(buffer, "w") as archive:
         for name, content in members:
@@ -50,7 +50,7 @@ def sealed(kind: str, members: Iterable[tuple[str, bytes]]) -> list[Any]:
 
 
 def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[bytes, str]:
-    """An archive of this kind whose seal holds, and the version of adatron that wrote it."""
+    """The bytes of an archive of this kind whose checksum is right, and the version that wrote it."""
     name = os.fspath(path)
     with open(name, "rb", buffering=0, opener=lambda place, _: os.open(place, _READ)) as stream:
         found = os.fstat(stream.fileno())
@@ -62,13 +62,13 @@ def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[bytes, str]:
                 "that wrote it and store the model with skops.io.dump, or train it again"
             )
         stream.seek(max(found.st_size - 200, 0))
-        seal = _SEAL.search(stream.readall())  # before all of it is read: it may be anything
+        seal = _SEAL.search(stream.readall())  # looked for first, as the file may be anything
         if seal is None:
             raise ValueError(f"{name!r} is not an adatron {kind}, or was cut off: it ends in no checksum")
         if found.st_size > available_memory():
             raise OSError(errno.ENOMEM, f"reading it takes {found.st_size:,} bytes of memory", str(name))
         stream.seek(0)
-        data = stream.readall()  # not mapped: a file that shrinks is an error and no signal
+        data = stream.readall()  # not mapped: if the file shrinks, that is an error and no signal
     version, found_kind, digest = (part.decode() for part in seal.groups())
     if hashlib.sha256(memoryview(data)[:-64]).hexdigest() != digest:
         raise ValueError(f"{name!r} is damaged: its checksum does not hold; copy it again")
@@ -95,9 +95,9 @@ def refusing(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def headers_of(data: bytes) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
-    """Types and shapes of the arrays in an archive, which has no other members than arrays and JSON.
+    """Types and shapes of the arrays in an archive, which may hold only arrays and JSON.
 
-    A ValueError is raised if a member is compressed or there twice, or if an array is not as long as it says.
+    Raises a ValueError if a member is compressed or there twice, or an array is not as long as it says.
     """
     if data.count(b"PK\1\2") > _MOST_MEMBERS:  # with which each entry of the directory begins
         raise ValueError(f"it has more than {_MOST_MEMBERS:,} members")
@@ -115,9 +115,9 @@ def headers_of(data: bytes) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
                 found |= {f"{name}/{part}": own for part, own in headers_of(archive.read(name)).items()}
             elif name.endswith(".npy"):
                 with archive.open(name) as stream:
-                    is_first = np.lib.format.read_magic(stream) == (1, 0)
-                    formats = np.lib.format
-                    read = formats.read_array_header_1_0 if is_first else formats.read_array_header_2_0
+                    form = np.lib.format
+                    is_first = form.read_magic(stream) == (1, 0)
+                    read = form.read_array_header_1_0 if is_first else form.read_array_header_2_0
                     shape, _, dtype = read(stream)
                     rest = info.file_size - stream.tell()
                 is_plain = dtype.kind in "biufUS" and dtype.itemsize and min(shape, default=0) >= 0
@@ -135,12 +135,12 @@ def read_json(data: bytes, name: str, hook: Callable[[dict[str, Any]], Any] = la
     def checked(pairs: list[tuple[str, Any]]) -> Any:
         item = dict(pairs)
         if len(item) < len(pairs):
-            raise ValueError(f"a name stands twice in {name}")
+            raise ValueError(f"a name is there twice in {name}")
         return hook(item)
 
     with ZipFile(BytesIO(data)) as archive:
         text = archive.read(name)
-    parts = text.count(b"{") + text.count(b"[")  # before they are read: what takes memory
+    parts = text.count(b"{") + text.count(b"[")  # counted before parsing, as each takes memory
     if len(text) > _MOST_JSON or parts > _MOST_CONTAINERS or text.count(b",") > _MOST_COMMAS:
         raise ValueError(f"{len(text):,} bytes of JSON with {parts:,} parts are too many for a file")
     brackets = np.frombuffer(_ALL_BUT_BRACKETS.sub(b"", text), dtype=np.uint8)

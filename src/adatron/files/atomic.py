@@ -10,61 +10,55 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _AT_ONCE = 2**24  # bytes
-_NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # of file systems that cannot force a directory to disk
+_NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # from file systems that cannot sync a directory
 _NO_FILES = {
     stat.S_IFLNK: "symbolic link", stat.S_IFDIR: "directory", stat.S_IFIFO: "named pipe",
     stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device",
 }  # fmt: skip
 
 
-def atomic_write(path: str | os.PathLike[str], chunks: Iterable[Any]) -> None:
-    """Write bytes, chunk by chunk, so that `path` is the old file or the new one, whatever happens meanwhile.
+def _opener(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o666)
 
-    When that fails, the old file is as it was and no temporary file is left; only a process that is killed
-    may leave one, ``.adatron-….tmp``.
+
+def atomic_write(path: str | os.PathLike[str], chunks: Iterable[Any]) -> None:
+    """Write chunks of bytes, so that `path` is the old file or the whole new one, whatever happens meanwhile.
+
+    After a failure no temporary file is left; only a process that is killed may leave ``.adatron-….tmp``.
     """
     target = Path(os.fspath(path))
     old = check_target(target)
     temporary = target.parent / f".adatron-{secrets.token_hex(8)}.tmp"
     try:
-        descriptor = os.open(temporary, _NEW_FILE, 0o666)
         try:
-            try:
+            with open(temporary, "xb", buffering=0, opener=_opener) as stream:
                 if old is not None and hasattr(os, "fchmod"):
-                    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+                    os.fchmod(stream.fileno(), stat.S_IMODE(old.st_mode))
                 for chunk in chunks:
                     view = memoryview(chunk).cast("B")
                     while len(view):
-                        view = view[os.write(descriptor, view[:_AT_ONCE]) :]
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+                        view = view[os.write(stream.fileno(), view[:_AT_ONCE]) :]
+                os.fsync(stream.fileno())
             os.replace(temporary, target)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
         if os.name != "nt":  # where directories cannot be opened
-            _sync_directory(target.parent)
+            descriptor = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)  # makes the new name last, too
+            except OSError as error:
+                if error.errno not in _NO_SYNC:
+                    raise
+            finally:
+                os.close(descriptor)
     except OSError as error:
         raise OSError(error.errno, f"cannot write the file: {error.strerror}", str(target)) from error
 
 
-def _sync_directory(directory: Path) -> None:
-    """Make the new name last, too."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno not in _NO_SYNC:
-            raise
-    finally:
-        os.close(descriptor)
-
-
 def check_target(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """Raise an OSError if no file can be written at `path`; else what is known of the file there."""
+    """Raise an OSError if no file can be written at `path`; return the status of the file there, if any."""
     target, found = Path(os.fspath(path)), None
     if not target.parent.is_dir():
         reason = f"cannot write the file: there is no directory {str(target.parent)!r}; create it"

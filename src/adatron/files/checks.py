@@ -1,6 +1,6 @@
-"""Whether a model agrees with itself and is finite, before it is saved and after it is loaded.
+"""Check that a model is consistent and finite, before it is saved and after it is loaded.
 
-Nothing here is about one class: data classes check themselves in ``__post_init__``, estimators in
+Nothing here knows a particular class: data classes check themselves in ``__post_init__``, estimators in
 ``_check_fitted``; everything has to be finite, and every estimator makes a prediction.
 """
 
@@ -55,7 +55,7 @@ def check_model(model: Any) -> None:
                 row, last = _output_row(model[:-1]), model.steps[-1][1]
                 fits = row.shape == (1, getattr(last, "n_features_in_", row.shape[1]))
                 _require(fits and np.isfinite(row.astype(float)).all(), "steps do not fit the last one")
-    except Exception as error:  # of any kind: what is checked may be anything
+    except Exception as error:  # a forged model may break any assumption
         what = str(error) if isinstance(error, ValueError) else repr(error)
         raise ValueError(f"inconsistent model: {type(part).__name__}: {what}") from error
 
@@ -82,7 +82,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def _check_attributes(part: Any) -> None:
-    """Names that are parameters or set by `fit`, a kernel that is no code, values that are finite."""
+    """Require names that are parameters or set by `fit`, a kernel that is no code, and finite values."""
     parameters = signature(type(part)).parameters
     kernel = getattr(part, "kernel", "rbf") if isinstance(part, KernelMachine) else "rbf"
     is_kernel = kernel in KERNELS if isinstance(kernel, str) else isinstance(kernel, Kernel)
@@ -114,7 +114,7 @@ def _check_values(value: Any, name: str, is_free: bool) -> None:
 def _check_outputs(part: Any) -> None:
     """One prediction by every method."""
     is_sparse = sparse.issparse(getattr(part, "support_vectors_", None))
-    _require(is_sparse or part.n_features_in_ <= _MOST_FEATURES, "n_features_in_ is beyond all measure")
+    _require(is_sparse or part.n_features_in_ <= _MOST_FEATURES, "n_features_in_ is too large")
     row = part._trial_row()
     for method in (name for name in _METHODS if hasattr(part, name)):
         try:
@@ -143,7 +143,7 @@ def _output_row(transformer: Any) -> np.ndarray:
     elif type(transformer).__module__.startswith("adatron."):
         row = transformer.transform(transformer._trial_row())
     else:
-        _require(transformer.n_features_in_ <= _MOST_FEATURES, "n_features_in_ is beyond all measure")
+        _require(transformer.n_features_in_ <= _MOST_FEATURES, "n_features_in_ is too large")
         row = np.zeros((1, transformer.n_features_in_))
         if hasattr(transformer, "categories_"):
             row = np.array([[values[0] for values in transformer.categories_]], dtype=object)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from scipy import sparse
 from adatron.estimators import SVC, SVR, OneClassSVM
 from adatron.estimators.expansion import LibsvmForm, libsvm_form
 from adatron.files.atomic import atomic_write
+from adatron.kernels import KERNELS, Kernel
 
 _TYPES = {SVC: "c_svc", SVR: "epsilon_svr", OneClassSVM: "one_class"}
 _KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
@@ -109,3 +112,57 @@ def _features(vectors: Any, i: int) -> str:
     part = slice(vectors.indptr[i], vectors.indptr[i + 1])
     pairs = zip(vectors.indices[part].tolist(), vectors.data[part].tolist(), strict=True)
     return " ".join(f"{index + 1}:{value:.17g}" for index, value in pairs)
+
+
+@dataclass(frozen=True)
+class LibsvmFile:
+    """What a model file of LIBSVM says; it has neither C nor ε."""
+
+    kind: str  # "SVC", "SVR" or "OneClassSVM"
+    kernel: Kernel
+    vectors: Any  # CSR
+    dual_coef: np.ndarray  # (n_classes − 1, n), or (1, n)
+    intercept: np.ndarray  # decisions are positive for the first label of a pair
+    labels: list[int]
+    n_support: list[int]
+
+
+def read_libsvm(path: str | os.PathLike[str]) -> LibsvmFile:
+    """Read a model file of LIBSVM; a ValueError says what is wrong with it."""
+    lines = iter(Path(path).read_text(encoding="ascii", errors="replace").splitlines())
+    header: dict[str, list[str]] = {}
+    for line in lines:
+        name, *values = line.split() or [""]
+        if name == "SV":
+            break
+        header[name] = values
+    kinds = {name: kind.__name__ for kind, name in _TYPES.items()}
+    named = {theirs: ours for ours, theirs in _KERNELS.items()}
+    kind, kernel = (" ".join(header.get(name, ["missing"])) for name in ("svm_type", "kernel_type"))
+    if kind not in kinds or kernel not in named:
+        raise ValueError(
+            f"{os.fspath(path)} is no model of LIBSVM that can be read: its svm_type is {kind} (not one of "
+            f"{', '.join(kinds)}) or its kernel_type {kernel} (not one of {', '.join(named)})"
+        )
+    try:
+        parameters = {
+            name: (int if name == "degree" else float)(header[name][0])
+            for name in ("gamma", "coef0", "degree")
+            if name in header
+        }
+        width = len(header["rho"]) and max(1, int(header["nr_class"][0]) - 1)
+        rows = [line.split() for line in lines if line.strip()]
+        coefficients = np.array([[float(value) for value in row[:width]] for row in rows])
+        pairs = [[entry.split(":") for entry in row[width:]] for row in rows]
+        indptr = np.cumsum([0, *map(len, pairs)])
+        indices = np.array([int(index) - 1 for row in pairs for index, _ in row], dtype=np.int64)
+        entries = np.array([float(value) for row in pairs for _, value in row])
+        n_features = int(indices.max(initial=-1)) + 1
+        return LibsvmFile(
+            kinds[kind], KERNELS[named[kernel]](**parameters),
+            sparse.csr_array((entries, indices, indptr), shape=(len(rows), n_features)),
+            coefficients.reshape(len(rows), width).T, -np.array(header["rho"], dtype=float),
+            [int(label) for label in header.get("label", [])], [int(n) for n in header.get("nr_sv", [])],
+        )  # fmt: skip
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise ValueError(f"{os.fspath(path)} is a damaged LIBSVM model file: {error}") from error

@@ -25,19 +25,20 @@ def save_model(
 ) -> None:
     """Write a fitted estimator to a model file, whole or not at all; needs skops.
 
-    The file holds parameters and fitted attributes, among them training rows (the support vectors), class
-    labels and names of features. It holds no code, path, user or host name and no date. Callbacks, metadata
-    requests and random generators are left out. A ValueError says what a file cannot hold, such as a kernel
-    function; an OSError, that it cannot be written, or that `path` is a link, a directory or a pipe.
+    The file holds parameters and fitted attributes, including the support vectors (training rows), class
+    labels and feature names. It holds no code, path, user or host name and no date. Callbacks, metadata
+    requests and random generators are left out.
 
     Parameters
     ----------
     estimator : estimator
-        Any of adatron's, or a `Pipeline` that ends in one, with scikit-learn's transformers before it.
+        Any of adatron's, or a `Pipeline` that ends in one, with scikit-learn's transformers before it. A
+        ValueError says what a file cannot hold, such as a kernel function.
     path : str or path
-        By custom it ends in ``.skops``. An existing file is replaced in one step, or stays as it was.
+        By custom it ends in ``.skops``. An existing file is replaced in one step, or stays as it was. An
+        OSError says that it cannot be written, or is a link, a directory or a pipe.
     about : dict, optional
-        What else is to be known of the model, in values that JSON has; `describe_file` gives it back.
+        Further information that JSON can hold; `describe_file` gives it back.
 
     See Also
     --------
@@ -48,14 +49,11 @@ def save_model(
     --------
     >>> import os, tempfile
     >>> from adatron import SVC, io
-    >>> from adatron.datasets import load_sonar
-    >>> X_train, X_test, y_train, y_test = load_sonar(split="half")
-    >>> model = SVC(C=10.0).fit(X_train, y_train)
+    >>> model = SVC().fit([[-1.0], [1.0]], ["a", "b"])
     >>> with tempfile.TemporaryDirectory() as directory:
-    ...     io.save_model(model, os.path.join(directory, "sonar.skops"))
-    ...     again = io.load_model(os.path.join(directory, "sonar.skops"))
-    >>> bool((again.decision_function(X_test) == model.decision_function(X_test)).all())
-    True
+    ...     io.save_model(model, os.path.join(directory, "small.skops"))
+    ...     io.load_model(os.path.join(directory, "small.skops")).predict([[0.5]])
+    array(['b'], dtype='<U1')
     """
     if not isinstance(estimator, BaseEstimator):
         raise ValueError(f"a {type(estimator).__name__} cannot be stored in a model file, only an estimator")
@@ -68,10 +66,10 @@ def save_model(
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Read a fitted estimator from a model file of `save_model`; needs skops.
 
-    Nothing in the file is executed; what it may name are adatron's own classes and transformers of
-    scikit-learn. The estimator predicts what the saved one did, bit for bit with the same libraries on the
-    same machine. A ValueError says that the file is not a model file, damaged, inconsistent, or of a later
-    version; an OSError, that it cannot be read.
+    Nothing in the file is executed; it can only name adatron's own classes and transformers of scikit-learn.
+    The estimator predicts what the saved one did, bit for bit with the same libraries on the same machine. A
+    ValueError says that the file is not a model file, damaged, inconsistent, or of a later version; an
+    OSError, that it cannot be read.
 
     Parameters
     ----------
@@ -84,7 +82,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     See Also
     --------
     save_model : writes the file.
-    describe_file : tells what is in it, without building the model.
+    describe_file : says what is in it, without building the model.
 
     Examples
     --------
@@ -113,7 +111,7 @@ def _checked(data: bytes, loads: Callable[..., Any]) -> Any:
 
 
 def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a model file holds, without building the model.
+    """Say what a model file holds, without building the model.
 
     Parameters
     ----------
@@ -137,8 +135,8 @@ def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     io.save_model(model, os.path.join(directory, "small.skops"), about={"columns": ["size"]})
     ...     told = io.describe_file(os.path.join(directory, "small.skops"))
-    >>> told["about"], told["arrays"][0]["name"]
-    ({'columns': ['size']}, 'ParzenClassifier_support_')
+    >>> told["about"], "ParzenClassifier_support_" in [own["name"] for own in told["arrays"]]
+    ({'columns': ['size']}, True)
     """
     data, version = read_archive(path, "model")
     with refusing(path):

@@ -67,7 +67,11 @@ def auto_graph(model: Any) -> Any:
         kind = TensorProto.STRING if is_text else TensorProto.INT64
         outputs = [helper.make_tensor_value_info("label", kind, [None])]
     else:
-        k = 1
+        k, log = model._n_columns, model._log
+        if log is not None:
+            power = graph.add("Exp", graph.add("Min", decisions, graph.constant(np.float64(log.highest))))
+            mean = graph.add("Mul", power, graph.constant(np.float64(log.ratio)))
+            decisions = graph.add("Sub", mean, graph.constant(np.float64(log.offset)))
     last = "probabilities" if isinstance(model, AutoSVC) else "variable"
     graph.add("Cast", decisions, name=last, to=TensorProto.FLOAT)
     outputs.append(helper.make_tensor_value_info(last, TensorProto.FLOAT, [None, k]))

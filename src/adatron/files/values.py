@@ -1,7 +1,7 @@
-"""Values as files hold them: plain ones, arrays, scikit-learn's transformers, and classes in `REGISTERED`.
+"""Turn values into archives and back: plain values, arrays, transformers, and classes in `REGISTERED`.
 
-skops makes arrays and a ``schema.json`` of a value, and builds it again. In between, members get the names of
-the attributes they hold instead of addresses in memory, and sparse matrices are unpacked.
+skops turns a value into arrays and a ``schema.json``, and builds it again. In between, members are named
+after the attributes they hold instead of addresses in memory, and sparse matrices are decompressed.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ from adatron.kernels import KERNELS
 from adatron.solvers import SOLVERS
 
 REGISTERED = {  # classes that a file may hold, under the module that it names: add new ones here
-    "adatron": "AutoSVC AutoSVR EnsembleSVC KernelPerceptron OneClassSVM ParzenClassifier SVC SVR "
-    "SupportVectorClustering",
+    "adatron": "AutoSVC AutoSVR EnsembleSVC KernelPerceptron LinearSVC LinearSVR NuSVC NuSVR OneClassSVM "
+    "ParzenClassifier SVC SVR SupportVectorClustering",
     "adatron.kernels": "Constant Power Product Sum",  # besides those in KERNELS
+    "adatron.auto.intervals": "Residuals SetScores",
     "adatron.auto.scaling": "Scaler",
+    "adatron.auto.targets": "LogTarget",
     "adatron.tables": "TableEncoder",
     "adatron.tables.columns": "Reading",
     "adatron.tables.encodings": "Dates Levels Numbers Texts",
@@ -82,7 +84,7 @@ def read_value(path: str | os.PathLike[str], kind: str) -> Any:
 
 
 def built(data: bytes, loads: Callable[..., Any]) -> Any:
-    """The value of an archive, built by ``skops.io.loads`` once all that it names is known to be harmless."""
+    """The value of an archive, built by ``skops.io.loads`` after everything it names was checked."""
     headers_of(data)
     read_json(data, "schema.json", _check_node)
     return loads(data, trusted=SKOPS_TRUSTED)
@@ -101,23 +103,23 @@ def _check_node(node: dict[str, Any]) -> dict[str, Any]:
     if "file" in node and (ending is None or "content" in node or not node["file"].endswith(ending)):
         raise ValueError(f"{node['file'][:50]!r} is not such an array")
     if "__id__" in node and "file" not in node:  # only arrays are shared; else a few nodes could become many
-        raise ValueError("a part refers to another one")
+        raise ValueError("one part refers to another")
     return node
 
 
 def dumped(value: Any, kind: str, about: Any = None) -> list[Any]:
-    """An archive with a value, in chunks of bytes; a ValueError names the part that no file can hold."""
+    """An archive with a value, in chunks of bytes; a ValueError names a part that cannot be stored."""
     lists: dict[str, str] = {}  # JSON of long lists, by what stands for them
     name = type(value).__name__ if isinstance(value, BaseEstimator) else kind
     try:
         archive = ZipFile(BytesIO(skops_io().dumps(_portable(value, lists))))
-    except (RecursionError, TypeError) as error:  # of skops, for types that it does not know
+    except (RecursionError, TypeError) as error:  # skops raises it for types it does not know
         raise ValueError(f"a {name} cannot be stored: it is nested without end, or {error}") from error
     names: dict[str, str] = {}  # of members, by those of skops, which are addresses in memory
     taken: set[str] = set()
 
     def stored(node: Any, where: str) -> Any:
-        """A part of the schema as files have it, and where it stands in the value."""
+        """The node with our names of classes and members; `where` is its place in the value."""
         if isinstance(node, list):
             return [stored(item, f"{where}_{i}") for i, item in enumerate(node)]
         if not isinstance(node, dict):
@@ -142,7 +144,7 @@ def dumped(value: Any, kind: str, about: Any = None) -> list[Any]:
     schema = stored(json.loads(archive.read("schema.json")), name)
     texts = [("schema.json", json.dumps(schema, separators=(",", ":")).encode())]
     texts += [] if about is None else [("about.json", json.dumps(about, sort_keys=True).encode())]
-    arrays = ((own, _unpacked(archive.read(file), own)) for file, own in names.items())  # one at a time
+    arrays = ((own, _decompressed(archive.read(file), own)) for file, own in names.items())  # one at a time
     return sealed(kind, chain(arrays, texts))
 
 
@@ -176,12 +178,12 @@ def _portable(value: Any, lists: dict[str, str]) -> Any:
     return value
 
 
-def _unpacked(content: bytes, name: str) -> bytes:
-    """Sparse matrices without compression."""
+def _decompressed(content: bytes, name: str) -> bytes:
+    if not name.endswith(".npz"):
+        return content
     buffer = BytesIO()
-    if name.endswith(".npz"):
-        sparse.save_npz(buffer, sparse.load_npz(BytesIO(content)), compressed=False)
-    return buffer.getvalue() or content
+    sparse.save_npz(buffer, sparse.load_npz(BytesIO(content)), compressed=False)
+    return buffer.getvalue()
 
 
 def skops_io() -> Any:

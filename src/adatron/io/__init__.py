@@ -14,10 +14,10 @@ predict, bit for bit, in a file that holds no code:
 >>> bool((again.predict_proba(X) == model.predict_proba(X)).all())
 True
 
-Other programs read `to_libsvm`'s and `to_onnx`'s files; ``skops.io.load(path, trusted=SKOPS_TRUSTED)`` reads
-model files, too. ``docs/model_files.md`` says what is in them.
+`to_libsvm` and `to_onnx` write files for other programs; ``skops.io.load(path, trusted=SKOPS_TRUSTED)`` also
+reads model files. ``docs/model_files.md`` says what is in them.
 
-Names are loaded on first use, so that a message can be printed without NumPy.
+Names are imported on first use, so that the command line can print a message without loading NumPy.
 """
 
 from importlib import import_module
@@ -30,33 +30,20 @@ if TYPE_CHECKING:
     from adatron.files.values import SKOPS_TRUSTED
     from adatron.io.table import read_table
 
+_HOMES = {
+    "SKOPS_TRUSTED": "files.values", "describe_file": "files.models", "load_model": "files.models",
+    "read_table": "io.table", "save_model": "files.models", "to_libsvm": "files.libsvm",
+    "to_onnx": "files.onnx",
+}  # fmt: skip
 __all__ = [
-    "SKOPS_TRUSTED",
-    "describe_file",
-    "load_model",
-    "read_table",
-    "save_model",
-    "to_libsvm",
-    "to_onnx",
-]
-
-_FILES = {
-    "SKOPS_TRUSTED": "values",
-    "describe_file": "models",
-    "load_model": "models",
-    "save_model": "models",
-    "to_libsvm": "libsvm",
-    "to_onnx": "onnx",
-}
+    "SKOPS_TRUSTED", "describe_file", "load_model", "read_table", "save_model", "to_libsvm", "to_onnx",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name in _FILES:
-        import_module("adatron.tables")  # so that a file may hold a TableEncoder
-    if name in __all__:
-        module = f"adatron.files.{_FILES[name]}" if name in _FILES else "adatron.io.table"
-        return getattr(import_module(module), name)
-    raise AttributeError(f"module 'adatron.io' has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'adatron.io' has no attribute {name!r}")
+    return getattr(import_module(f"adatron.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,7 @@
 """CSV, TSV and their relatives through pyarrow.
 
-pyarrow reads every cell as text; columns whose cells are all numbers then become numbers. That costs little
-and keeps what a typed reader loses: labels as they are written, leading zeros, the cell to show in an error.
+pyarrow reads every cell as text, and columns whose cells are all numbers are converted afterwards. That costs
+little and keeps what a typed reader loses: spelling of labels, leading zeros, the cell to show in an error.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ import pyarrow.csv as pa_csv
 
 from adatron.io.printing import quoted
 
-__all__ = ["Delimited"]
-
 _MISSING = ["", "?", "-", "--", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NULL", "Null", "null"]
 _MOST_LABELS = 20  # distinct decimal numbers whose spelling matters, as they may be labels
 _MOSTLY = 0.9  # from this share of numbers on, the other cells are slips
@@ -34,7 +32,7 @@ _CODE = r"^[+-]?0[\dxX]"  # leading zeros make a name of a number
 
 
 class Delimited:
-    """A delimited text: what stands in it, and where.
+    """A delimited text with its delimiter, header and decimal mark.
 
     >>> Delimited(b"age;height\\n31;1,75\\n45;1,80\\n", "people.csv").read().to_pydict()
     {'age': [31, 45], 'height': [1.75, 1.8]}
@@ -70,7 +68,7 @@ class Delimited:
         """int64, double or string columns, null where a value is missing."""
         twice = [name for name, count in Counter(self.names).items() if count > 1]
         if twice:
-            self._refuse(1, f"column name {quoted(twice[0])} twice; --no-header if these are none")
+            self._refuse(1, f"column name {quoted(twice[0])} twice; --no-header if these are not names")
         columns = self._parse()
         self.text = {
             name: own for name, own in zip(self.names, columns, strict=True) if own.type == pa.string()
@@ -79,7 +77,7 @@ class Delimited:
             return pa.table(list(pool.map(self._typed, self.names, columns)), self.names)
 
     def _parse(self) -> list[pa.ChunkedArray]:
-        """The cells as text; columns that begin with many decimal numbers as such, if all their cells are."""
+        """The cells as text; columns that begin with many decimal numbers as numbers, if all cells are."""
         skip, has_quotes = self.has_header + "".join(self.names).count("\n"), b'"' in self.content
         try:
             columns = pa_csv.read_csv(
@@ -93,17 +91,18 @@ class Delimited:
         except pa.ArrowInvalid as error:
             n_rows = len(list(self._records()))
             self._refuse(
-                1, "no rows below the names; --no-header if these are none" if n_rows == 1 else str(error)
+                1,
+                "no rows below the names; --no-header if these are not names" if n_rows == 1 else str(error),
             )
         texts = [column for column in columns if column.type == pa.string()]
-        # A quotation mark without its partner makes one long cell of what follows.
+        # An unclosed quotation mark makes one long cell of everything after it.
         is_odd = has_quotes and (self.content.count(b'"') % 2 or any(_any(column, "\n") for column in texts))
         if is_odd or len(columns) != self.width:
             list(self._records())
         return columns
 
     def _records(self) -> Iterator[int]:
-        """The line each record begins in, by the slow reader of the standard library; refuses wrong ones."""
+        """The line in which each record begins, by the slow standard reader; refuses malformed records."""
         csv.field_size_limit(2**31 - 1)
         stream = io.StringIO(self.content.decode(), newline="")
         reader, line = csv.reader(stream, delimiter=self.delimiter, strict=True), 1
@@ -116,10 +115,10 @@ class Delimited:
                     yield line
                 line = reader.line_num + 1
         except csv.Error:
-            self._refuse(line, "a quotation mark without its partner, or in a wrong place")
+            self._refuse(line, "an unclosed quotation mark, or one in the wrong place")
 
     def _typed(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Numbers if all cells are, text if many are not; if nearly all are, an error at the first other."""
+        """Numbers if all cells are, text if many are not; if nearly all are, the first other is an error."""
         kind, text = self.kinds.get(name), column
         if column.type != pa.string():
             is_slip = pc.invert(pc.fill_null(pc.is_finite(column), True))
@@ -155,8 +154,10 @@ class Delimited:
     def _refuse_cell(self, name: str, column: pa.ChunkedArray, is_slip: pa.ChunkedArray) -> NoReturn:
         place = pc.index(is_slip, True).as_py()
         line = next(line for i, line in enumerate(self._records()) if i == place + self.has_header)
-        what = f"column {quoted(name)}: {quoted(str(column[place].as_py()))} is no number"
-        hint = "--categorical takes the column as text, --missing the cell as none, --decimal tells of commas"
+        what = f"column {quoted(name)}: {quoted(str(column[place].as_py()))} is not a number"
+        hint = (
+            "--categorical reads the column as text, --missing the cell as missing, --decimal sets the mark"
+        )
         self._refuse(line, f"{what}; {hint}")
 
     def _refuse(self, line: int, what: str) -> NoReturn:
@@ -183,13 +184,13 @@ def _sniff(sample: str, delimiter: str | None) -> tuple[str, list[list[str]]]:
 
 
 def _are_decimals(cells: list[str]) -> bool:
-    """Whether a column surely has decimal numbers, and so many that they are no labels."""
+    """Whether a column has decimal numbers for sure, and too many different ones for labels."""
     is_plain = all(cell in _MISSING or re.match(_PLAIN["."], cell) for cell in cells)
     return is_plain and any("." in cell for cell in cells) and len(set(cells)) > _MOST_LABELS
 
 
 def _has_header(rows: list[list[str]]) -> bool:
-    """No cell of the first row is a number, and there are numbers below, or only other texts than these."""
+    """Whether no cell of the first row is a number, and those below are numbers or other texts."""
     first, *below = [[cell.strip() for cell in row] for row in rows]
     if any(re.match(_NUMBER, cell) or (cell and cell in _MISSING) for cell in first):
         return False

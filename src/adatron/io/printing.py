@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
-
-__all__ = ["printable", "printable_path", "quoted"]
 
 _LONGEST_QUOTE = 40
 
@@ -35,6 +34,12 @@ def printable_path(path: str | bytes | os.PathLike[Any]) -> str:
     """
     name = printable(os.fsdecode(path))
     return f"./{name}" if name.startswith("-") else name
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """The first names, quoted, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(quoted, names[:most])) + more
 
 
 def quoted(text: str) -> str:

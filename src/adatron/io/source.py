@@ -1,6 +1,6 @@
-"""From a path, a stream or standard input to bytes, and from bytes to UTF-8 text.
+"""Read bytes from a path, a stream or standard input, and turn them into UTF-8 text.
 
-All is read into memory up to a limit: a mapped file that is cut kills the process, one that is read does not.
+Files are read into memory up to a limit, not mapped: truncating a mapped file kills the process.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from typing import Any
 
 from adatron.io.printing import printable_path
 
-__all__ = ["BINARY", "read_bytes", "to_utf8"]
-
 BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow"}  # by their first bytes
 _CHUNK, _HARMLESS = 2**23, 256 * 2**20  # any machine can take the latter
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -28,7 +26,7 @@ _BOMS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",  # before
 
 
 def read_bytes(source: Any, max_bytes: float | None, max_line_bytes: float) -> tuple[str, bytes]:
-    """The printable name of `source` and all it holds, decompressed."""
+    """The printable name of `source`, and its content, decompressed."""
     name, opened = _open(source)
     with opened as stream:
         state = _state(stream)

@@ -1,7 +1,7 @@
 """svmlight / LIBSVM files, read by scikit-learn.
 
-It takes more than a file should have (``nan``, ``1_000``, ``qid``) and does not say where an error is, so one
-pattern checks every line first, and a line that does not match is looked at token by token.
+scikit-learn accepts too much (``nan``, ``1_000``, ``qid``) and does not say where an error is, so one pattern
+checks every line first, and a line that does not match is examined token by token.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 
 from adatron.io.printing import quoted
-
-__all__ = ["looks_like_svmlight", "read_svmlight"]
 
 _NUMBER = r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _LINE = re.compile(
@@ -64,16 +62,12 @@ def _refuse_line(line: str, name: str, number: int, zero_based: bool) -> None:
     for i, match in enumerate(re.finditer("[^ \t]+", line.rstrip("\r\n").partition("#")[0])):
         index, colon, value = match.group().rpartition(":")
         is_index = index.isascii() and index.isdigit() and len(index.lstrip("0")) <= 10
-        is_right = bool(colon) == bool(i) and (
-            i == 0 or (is_index and previous < int(index) <= _LARGEST_INDEX)
-        )
-        if not is_right or not re.fullmatch(_NUMBER, value) or float(value) in (np.inf, -np.inf):
+        in_order = i == 0 or (is_index and previous < int(index) <= _LARGEST_INDEX)
+        is_finite = re.fullmatch(_NUMBER, value) and abs(float(value)) < np.inf
+        if bool(colon) != bool(i) or not in_order or not is_finite:
             place, found = f"{name}:{number}:{match.start() + 1}", quoted(match.group())
-            expected = (
-                f"index:value with ascending indices from {first} to {_LARGEST_INDEX} and"
-                if i
-                else "as label"
-            )
+            indices = f"index:value with ascending indices from {first} to {_LARGEST_INDEX} and"
+            expected = indices if i else "as label"
             hint = "; --zero-based reads indices from 0" if index == "0" else ""
             raise ValueError(f"{place}: found {found}, expected {expected} a finite number{hint}")
         previous = int(index) if i else first - 1

@@ -1,8 +1,8 @@
 """`read_table`: a DataFrame from a file, whatever its format.
 
-pyarrow does the reading. Of the libraries tried on messy files it alone refuses rows with too few or too many
-cells: polars fills short rows with nulls, duckdb's sniffer takes such a file for one column of text. It has
-Parquet, Arrow, JSON lines and Zstandard in one package. The result is the frame people know, that of pandas.
+pyarrow does the reading. Of the libraries tried on messy files, only pyarrow refuses rows with too few or too
+many cells: polars fills short rows with nulls, and duckdb takes such a file for one column of text. It also
+reads Parquet, Arrow, JSON lines and Zstandard.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from collections.abc import Collection, Mapping
 from pathlib import PurePath
 from typing import IO, Any
 
-from adatron.io.printing import quoted
+from adatron.io.printing import listed, quoted
 from adatron.io.source import BINARY, read_bytes, to_utf8
 from adatron.io.svmlight import looks_like_svmlight, read_svmlight
-
-__all__ = ["FORMATS", "find_target", "read_table"]
 
 FORMATS = ("csv", "tsv", "svmlight", "jsonl", "parquet", "arrow")
 _ENDINGS = {f".{name}": name for name in FORMATS} | {
@@ -37,8 +35,8 @@ def read_table(
 ) -> Any:  # fmt: skip
     """Read a table from a CSV, TSV, JSON lines, Parquet, Arrow or svmlight file, compressed or not.
 
-    Columns come as they are: numbers, text, missing values; `adatron.tables.TableEncoder` encodes them. What
-    cannot be understood is an error that names the file, the line and the column.
+    Columns come as they are: numbers, text, missing values. A file that cannot be read is an error that names
+    the file, the line and the column.
 
     Parameters
     ----------
@@ -47,18 +45,18 @@ def read_table(
     target : str or None, default=None
         Column to predict, which must be there.
     format : {None, "csv", "tsv", "svmlight", "jsonl", "parquet", "arrow"}, default=None
-        None goes by the first bytes, the ending of the name and the text.
+        None looks at the first bytes, the ending of the name and the text.
     encoding : str or None, default=None
-        None goes by the byte order mark, and is UTF-8 without one.
+        None looks for a byte order mark, and assumes UTF-8 without one.
     delimiter, decimal : str or None, default=None
-        Between the cells of a CSV file, and in its numbers; None finds out.
+        Of a CSV file; None: detected.
     header : bool or None, default=None
-        Whether the first row of a CSV file has the names; None finds out.
+        Whether the first row of a CSV file holds the names; None: detected.
     missing : collection of str, default=()
         Missing values besides the empty cell, ``?``, ``-``, ``NA``, ``n/a``, ``NaN`` and ``null``.
     kinds : dict or None, default=None
-        ``"text"`` or ``"number"`` by column of a CSV file. The others are numbers if all cells are, and text
-        if fewer than nine tenths are; in between, the first cell that is no number is an error.
+        ``"text"`` or ``"number"``, by column of a CSV file. Other columns are numbers if all cells are, and
+        text if fewer than nine tenths are; in between, the first cell that is not a number is an error.
     ignore : collection of str, default=()
         Columns to leave out, if they are there.
     zero_based : bool, default=False
@@ -118,11 +116,8 @@ def find_target(columns: Collection[str], target: str | None = None, source: str
     if target not in names:
         from adatron.estimators.parameters import closest_name
 
-        shown = ", ".join(map(quoted, names[:20])) + (
-            f" and {len(names) - 20} more" if len(names) > 20 else ""
-        )
-        hint = closest_name(target, names)
-        raise ValueError(f"{source}: target={quoted(target)} is not one of the columns {shown}{hint}")
+        known = f"{listed(names, 20)}{closest_name(target, names)}"
+        raise ValueError(f"{source}: target={quoted(target)} is not one of the columns {known}")
     return target
 
 
@@ -171,9 +166,8 @@ def _frame(
     twice = [own for own, count in Counter(table.column_names).items() if count > 1]
     kept = [own for own in table.column_names if own not in ignore]
     if twice or not kept or table.num_rows == 0:
-        what = (
-            f"column {quoted(twice[0])} twice" if twice else f"{table.num_rows} rows of {len(kept)} columns"
-        )
+        rows = f"{table.num_rows} rows of {len(kept)} columns"
+        what = f"column {quoted(twice[0])} twice" if twice else rows
         raise ValueError(f"{name}: found {what}, expected a table")
     table, chosen = table.select(kept), find_target(kept, target, name)
     for i, field in enumerate(table.schema):

@@ -1,0 +1,337 @@
+"""Anyone's fitted machine as a function and the multipliers of dual problems.
+
+Two steps: a `Fitted` has what estimators of adatron and scikit-learn and files of LIBSVM have in common, and
+`problems_of` takes it apart into binary problems.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from adatron.estimators import SVC, SVR, OneClassSVM
+from adatron.estimators.classifier import Layout
+from adatron.estimators.expansion import dense_coef
+from adatron.estimators.inputs import check_predict_X, check_sample_weight
+from adatron.estimators.svr import bound_for_a_tube
+from adatron.files.libsvm import LibsvmFile, read_libsvm
+from adatron.files.models import load_model
+from adatron.kernels import KERNELS, CallableKernel, Kernel, Precomputed
+from adatron.kernels.rounding import long
+
+_DENSE_VALUES = 10_000_000  # of sparse rows that are filled up
+_TAKEN = "a fitted SVC, SVR or OneClassSVM of adatron or sklearn.svm, or the path of a LIBSVM model file"
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What every fitted machine has, in scikit-learn's terms."""
+
+    kind: str  # "SVC", "SVR" or "OneClassSVM"
+    kernel: Kernel
+    X: Any  # the training rows, or their kernel matrix
+    support: np.ndarray  # (s,) places in X
+    dual_coef: np.ndarray  # (rows, s)
+    intercept: np.ndarray
+    vectors: Any = None  # of the function, where they are not rows of X
+    coefficients: np.ndarray | None = None  # (n_vectors, n_problems) of landmarks; None: those of `dual_coef`
+    layout: Layout | None = None
+    classes: tuple = ()
+    class_weight: Any = None
+    C: Any = 1.0  # or one for each problem
+    epsilon: float = 0.1
+    sides: tuple[float, float] = (1.0, 1.0)  # what targets above and below cost, in units of C
+    nu: float = 0.5
+    has_bias: bool = True
+
+
+@dataclass(frozen=True)
+class BinaryProblem:
+    """Maximise ``pᵀα − ½(y∘α)ᵀK(y∘α)`` over ``0 ≤ α ≤ upper``; and what a machine makes of it."""
+
+    name: str
+    rows: np.ndarray  # (m,) place in X of each multiplier; twice for a regression
+    y: np.ndarray
+    p: np.ndarray
+    upper: np.ndarray
+    equality: float | None
+    alpha: np.ndarray  # (m,) as the machine has them, perhaps not quite feasible
+    vectors: Any  # of the machine's function; for a kernel matrix their places
+    coefficients: np.ndarray
+    bias: float
+
+
+def fitted_machine(estimator: Any, X: Any, y: Any, C: float | None, epsilon: float) -> Fitted:
+    """What `certify` was given, read and checked against the rows; a TypeError says what it takes."""
+    from sklearn import svm  # takes time to load
+
+    if isinstance(estimator, str | os.PathLike):
+        if Path(estimator).read_bytes()[:2] != b"PK":
+            return _of_file(read_libsvm(estimator), X, y, C, epsilon)
+        estimator = load_model(estimator)
+    if C is not None:
+        raise ValueError(f"C={C!r} is for LIBSVM model files; a {type(estimator).__name__} has its own C")
+    for own in (SVC, SVR, OneClassSVM):
+        if isinstance(estimator, own):
+            return _checked(_of_adatron(own.__name__, estimator, X), estimator)
+    for name in ("SVC", "SVR", "OneClassSVM"):
+        if isinstance(estimator, getattr(svm, name)):
+            return _checked(_of_sklearn(name, estimator, X), estimator)
+    way_out = ""
+    if hasattr(estimator, "steps"):
+        way_out = "; of a pipeline pass its last step, and X as the steps before transform it"
+    raise TypeError(f"certify takes {_TAKEN}, got {type(estimator).__name__}{way_out}")
+
+
+def dense_if_small(machine: Fitted) -> Fitted:
+    """The machine with dense rows where there is room: these have more digits. A kernel matrix is dense."""
+    X, vectors = machine.X, machine.vectors
+    is_matrix, is_function = (isinstance(machine.kernel, kind) for kind in (Precomputed, CallableKernel))
+    if not sparse.issparse(X) or is_function or not (is_matrix or X.shape[0] * X.shape[1] <= _DENSE_VALUES):
+        return machine
+    return replace(machine, X=X.toarray(), vectors=vectors.toarray() if sparse.issparse(vectors) else vectors)
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    """Those of a `Fitted` that an estimator has under their own names."""
+    given = model.get_params(deep=False)
+    fitted = vars(model)  # machines with ν have found C or ε, with which others give the same model
+    known = given | {name: fitted[f"{name}_"] for name in ("C", "epsilon") if f"{name}_" in fitted}
+    found: dict[str, Any] = {name: known[name] for name in ("C", "epsilon", "nu") if name in known}
+    if given.get("loss") == "quantile":
+        found |= {"epsilon": 0.0, "sides": (float(given["quantile"]), 1.0 - float(given["quantile"]))}
+    found["has_bias"] = bool(given.get("fit_intercept", True))
+    if "class_weight" in given:
+        layout = Layout(len(model.classes_), given.get("multi_class", "ovo"))
+        found |= {"layout": layout, "classes": tuple(model.classes_.tolist())}
+        found["class_weight"] = model.class_weight_
+    return found
+
+
+def _of_adatron(kind: str, model: Any, X: Any) -> Fitted:
+    check_is_fitted(model)
+    X, expansion = check_predict_X(model, X), model._expansion
+    parts = model.support_, dense_coef(model), model.intercept_
+    found = Fitted(kind, expansion.kernel, X, *parts, **_parameters(model))
+    if model.rank is None:
+        return found
+    return replace(found, vectors=expansion.vectors, coefficients=expansion.coefficients)
+
+
+def _of_sklearn(kind: str, model: Any, X: Any) -> Fitted:
+    check_is_fitted(model)
+    kernel: Kernel
+    if callable(model.kernel):
+        kernel, X = CallableKernel(model.kernel), X if sparse.issparse(X) else np.asarray(X)
+    else:
+        X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
+        gamma = _sklearn_gamma(model.gamma, X) if model.kernel in ("rbf", "poly", "sigmoid") else 0.0
+        values = {"gamma": gamma, "coef0": float(model.coef0), "degree": model.degree}
+        kernel_class = KERNELS[model.kernel]
+        kernel = kernel_class(**{f.name: values[f.name] for f in fields(kernel_class) if f.name in values})  # type: ignore[arg-type]
+    return Fitted(kind, kernel, X, model.support_, dense_coef(model), model.intercept_, **_parameters(model))
+
+
+def _sklearn_gamma(gamma: Any, X: Any) -> float:
+    """What scikit-learn makes of `gamma`, operation by operation."""
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma != "scale":
+        return float(gamma)
+    variance = (X.multiply(X)).mean() - (X.mean()) ** 2 if sparse.issparse(X) else X.var()
+    return 1.0 / (X.shape[1] * float(variance)) if variance != 0 else 1.0
+
+
+def _checked(machine: Fitted, model: Any) -> Fitted:
+    """The machine, if X has the rows that it was trained on."""
+    shape, support = tuple(machine.X.shape[:1]), machine.support
+    if shape != tuple(model.shape_fit_[:1]):
+        raise ValueError(
+            f"X has {shape[0]} rows, the estimator was trained on {model.shape_fit_[0]}; pass those rows"
+        )
+    if not machine.has_bias and np.any(machine.intercept):
+        raise ValueError(f"fit_intercept=False, but intercept_ is {machine.intercept}: no certificate holds")
+    stored = model.support_vectors_
+    if stored.shape[0] == len(support) > 0 and not isinstance(machine.kernel, CallableKernel):
+        differ = machine.X[support] != stored
+        if differ.sum():
+            row = int(support[np.unique(differ.nonzero()[0])[0]])
+            raise ValueError(f"row {row} of X is not what the estimator was trained on; pass the same X")
+    return machine
+
+
+def _of_file(file: LibsvmFile, X: Any, y: Any, C: float | None, epsilon: float) -> Fitted:
+    """The file's multipliers belong to the rows of X that it has, in the 8 digits that LIBSVM writes."""
+    X, vectors = check_array(X, accept_sparse="csr", dtype=np.float64), file.vectors
+    if vectors.shape[1] > X.shape[1]:
+        raise ValueError(f"the model has {vectors.shape[1]} features, X has {X.shape[1]}")
+    vectors.resize(vectors.shape[0], X.shape[1])
+    codes, own = np.zeros(X.shape[0], dtype=int), np.zeros(vectors.shape[0], dtype=int)
+    parameters: dict[str, Any] = {"epsilon": float(epsilon)}
+    if file.kind == "SVC":
+        # with two classes its decisions are positive for the first one
+        order = range(len(file.labels)) if len(file.labels) > 2 else (1, 0)
+        classes = tuple(file.labels[i] for i in order)
+        own = np.repeat([classes.index(label) for label in file.labels], file.n_support)
+        codes = codes_of(y, classes)
+        parameters |= {"layout": Layout(len(classes), "ovo"), "classes": classes}
+    if file.kind == "OneClassSVM":
+        parameters["nu"] = float(file.dual_coef.sum() / X.shape[0])
+    parameters["C"] = float(np.abs(file.dual_coef).max(initial=0.0) if C is None else C)
+    targets = np.asarray(column_or_1d(y), dtype=float) if file.kind == "SVR" else codes
+    support = _places(X, codes, targets, vectors, own, file.dual_coef)
+    vectors = vectors if sparse.issparse(X) else vectors.toarray()
+    return Fitted(file.kind, file.kernel, X, support, file.dual_coef, file.intercept, vectors, **parameters)
+
+
+def _places(X: Any, codes: np.ndarray, targets: np.ndarray, vectors: Any, own: np.ndarray, coef: Any) -> Any:
+    """For each vector a row of X of its class that agrees in 8 digits.
+
+    Of equal rows, those with the largest targets get the positive coefficients: that is best for the dual.
+    """
+    free: dict[tuple[int, str], list[int]] = {}
+    keys = list(zip(codes.tolist(), _in_8_digits(X), strict=True))
+    for row in np.argsort(-targets, kind="stable").tolist():
+        free.setdefault(keys[row], []).append(row)
+    places = np.zeros(len(own), dtype=np.int64)
+    keys = list(zip(own.tolist(), _in_8_digits(vectors), strict=True))
+    for number in np.argsort(-np.abs(coef[0]), kind="stable").tolist():
+        rows = free.get(keys[number])
+        if not rows:
+            raise ValueError(f"vector {number + 1} of the model is no row of X; pass the training rows")
+        places[number] = rows.pop(0 if coef[0, number] > 0.0 else -1)
+    return places
+
+
+def _in_8_digits(rows: Any) -> Iterator[str]:
+    rows = sparse.csr_array(rows)
+    for first, last in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
+        pairs = zip(rows.indices[first:last].tolist(), rows.data[first:last].tolist(), strict=True)
+        yield " ".join(f"{j}:{value:.8g}" for j, value in sorted(pairs) if value != 0.0)
+
+
+def codes_of(y: Any, classes: tuple) -> np.ndarray:
+    """The index of each label among the classes."""
+    index = {label: code for code, label in enumerate(classes)}
+    try:
+        return np.array([index[label] for label in np.asarray(column_or_1d(y)).tolist()])
+    except KeyError as error:
+        raise ValueError(f"y has the label {error.args[0]!r}; the machine knows {list(classes)!r}") from error
+
+
+def problems_of(machine: Fitted, y: Any, sample_weight: Any) -> Iterator[BinaryProblem]:
+    """The binary problems of a machine, with its multipliers."""
+    n = machine.X.shape[0]
+    weights = check_sample_weight(sample_weight, n).astype(long)
+    if machine.kind == "SVC":
+        yield from _classification(machine, codes_of(y, machine.classes), weights)
+        return
+    everything, coefficients = np.arange(n), np.zeros(n, dtype=long)
+    np.add.at(coefficients, machine.support, machine.dual_coef[0])
+    if machine.kind == "OneClassSVM":  # the multipliers are scaled to sum to 1
+        scale = long(machine.nu) * weights.sum()
+        ones = np.ones(n)
+        yield BinaryProblem("", everything, ones, 0.0 * ones, weights / scale, 1.0, coefficients / scale,
+                            *_function(machine, 0, machine.dual_coef[0], scale))  # fmt: skip
+        return
+    t = np.asarray(column_or_1d(y), dtype=np.float64).astype(long)
+    signs = np.repeat([1.0, -1.0], n)
+    p = np.concatenate([t, -t]) - long(machine.epsilon)
+    upper = _times_C(machine, weights, 0)
+    if np.isinf(machine.C):
+        centre = 0.5 * float(t.min() + t.max()) if machine.has_bias else 0.0
+        diagonal = float(np.max(machine.kernel.diagonal(machine.X)))
+        upper = np.full(n, bound_for_a_tube((t - centre).astype(float), machine.epsilon, diagonal))
+    alpha = np.maximum(signs * np.tile(coefficients, 2), 0.0)
+    upper = np.concatenate([side * upper for side in machine.sides])
+    yield BinaryProblem("", np.tile(everything, 2), signs, p, upper, _equality(machine), alpha,
+                        *_function(machine, 0, machine.dual_coef[0]))  # fmt: skip
+
+
+def _classification(machine: Fitted, codes: np.ndarray, weights: np.ndarray) -> Iterator[BinaryProblem]:
+    layout, support, table = machine.layout, machine.support, machine.dual_coef
+    assert layout is not None
+    signs = layout.signs(codes)
+    parts = [(np.arange(len(codes)), column) for column in signs.T]
+    names = [f"{label!r} against the others" for label in machine.classes]
+    if layout.is_pairwise:
+        parts = layout.pair_rows(codes)
+        names = [f"{machine.classes[i]!r} against {machine.classes[j]!r}" for i, j in layout.pairs]
+    elif layout.is_binary:
+        names = [""]
+    own = codes[support]
+    for number, ((rows, y), name) in enumerate(zip(parts, names, strict=True)):
+        if layout.is_pairwise:
+            i, j = layout.pairs[number]
+            column = np.where(own == i, table[j - 1], np.where(own == j, table[i], 0.0))
+        else:
+            column = table[number]
+        upper = _class_bounds(machine, codes, weights, number)
+        everywhere = np.zeros(len(codes))
+        np.add.at(everywhere, support, column)
+        function = _function(machine, number, column)
+        yield BinaryProblem(name, rows, y, np.ones(len(rows)), upper[rows], _equality(machine),
+                            y * everywhere[rows], *function)  # fmt: skip
+
+
+def coupled_problem(
+    machine: Fitted, y: Any, sample_weight: Any
+) -> tuple[BinaryProblem, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Crammer & Singer's problem, the class of every row, the multipliers of all classes, and their biases.
+
+    Of two classes, decisions are the difference of both, and the multipliers of a row sum to 0.
+    """
+    codes = codes_of(y, machine.classes)
+    n, coefficients, biases = len(codes), machine.dual_coef, machine.intercept
+    if len(machine.classes) == 2:
+        coefficients = 0.5 * np.vstack([-coefficients, coefficients])
+        biases = 0.5 * np.concatenate([-biases, biases])
+    table = np.zeros((n, len(machine.classes)), dtype=long)
+    table[machine.support] = coefficients.T
+    own = table[np.arange(n), codes]
+    upper, ones = (
+        _class_bounds(machine, codes, check_sample_weight(sample_weight, n).astype(long)),
+        np.ones(n),
+    )
+    problem = BinaryProblem("", np.arange(n), ones, ones, upper, None, own, None, table, 0.0)
+    return problem, codes, table, biases if machine.has_bias else None
+
+
+def _class_bounds(machine: Fitted, codes: np.ndarray, weights: np.ndarray, number: int = 0) -> np.ndarray:
+    """C of a problem times the weights of row and class."""
+    of_class = np.ones(len(machine.classes)) if machine.class_weight is None else machine.class_weight
+    return _times_C(machine, weights * np.asarray(of_class, dtype=long)[codes], number)
+
+
+def _function(
+    machine: Fitted, number: int, column: np.ndarray, scale: Any = 1.0
+) -> tuple[Any, np.ndarray, Any]:
+    """Vectors, coefficients and bias of the function of one problem."""
+    used, vectors, coefficients = np.flatnonzero(column), machine.vectors, machine.coefficients
+    if coefficients is not None:
+        coefficients = coefficients[:, number]
+    elif vectors is not None:
+        vectors, coefficients = vectors[used], column[used]
+    else:
+        places, coefficients = machine.support[used], column[used]
+        vectors = places if isinstance(machine.kernel, Precomputed) else machine.X[places]
+    return vectors, coefficients / scale, long(machine.intercept[number]) / scale
+
+
+def _times_C(machine: Fitted, weights: np.ndarray, number: int) -> np.ndarray:
+    """The bounds of the multipliers of a problem; rows without weight have none but 0."""
+    C = machine.C if np.ndim(machine.C) == 0 else machine.C[number]
+    with np.errstate(invalid="ignore"):
+        return np.where(weights > 0.0, long(C) * weights, 0.0)
+
+
+def _equality(machine: Fitted) -> float | None:
+    return 0.0 if machine.has_bias else None
