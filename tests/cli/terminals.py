@@ -31,7 +31,7 @@ class Terminal:
                 self._shown += part
         except BlockingIOError:
             pass
-        return self._shown.decode()
+        return self._shown.decode(errors="replace")  # what was read may end within a character
 
     def text(self):
         """Without colours and movements of the cursor."""

@@ -103,7 +103,7 @@ def test_no_model_file(run):
     [
         (
             "a,class\n1,x\n2,y\n3O,x\n" + "4,y\n" * 20,
-            r"t\.csv:4: column 'a': '3O' is no number; --categorical",
+            r"t\.csv:4: column 'a': '3O' is not a number; --categorical",
         ),
         ("a,class\n1,x\n1,2,y\n", r"t\.csv:3: row with too many cells, found 3, expected 2"),
         ("a,a\n1,x\n", r"t\.csv:1: column name 'a' twice"),

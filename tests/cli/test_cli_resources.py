@@ -186,4 +186,4 @@ def test_resume_without_a_checkpoint_begins_and_with_a_finished_one_ends(run):
 def test_a_checkpoint_that_will_be_replaced_is_told_of(run):
     run("fit", "pima", *TRAINED, "--checkpoint", "c")
     result = run("fit", "pima", *TRAINED, "--checkpoint", "c")
-    assert "note: c will be replaced; --resume would go on from it" in result.stderr
+    assert "note: c will be replaced; --resume would continue from it" in result.stderr

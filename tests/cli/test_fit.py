@@ -13,6 +13,7 @@ import pandas
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
+from adatron.display.style import innermost
 from adatron.io import load_model
 from tests.cli.tables import checkerboard, letters, surface, write_csv
 
@@ -38,12 +39,12 @@ def test_table(run):
     assert result.stderr == ""
     for text in (
         "pima: 768 rows, 8 columns, to predict class",
-        "256 rows to test with",
+        "256 rows for testing",
         "AutoSVC(); converged",
         "always guessing neg: ",
         "with 95 % confidence; better than guessing",
-        "how well pos is ranked first",
-        "adatron predict model.skops NEW_ROWS predicts",
+        "chance that a row of class pos scores above",
+        "adatron predict model.skops NEW_ROWS to predict",
     ):
         assert text in result.stdout
     assert "duality" not in result.stdout
@@ -86,7 +87,7 @@ def test_sonar_as_published(reference_data, fit, monkeypatch, intercept):
     monkeypatch.setenv("ADATRON_DATA", str(reference_data))
     options = ["--model", "svc", "--solver", "adatron", "--sigma", "1", "-C", "inf", "--no-scale"]
     result = fit("sonar", *options, *intercept)
-    assert result["split"] == "the original one"
+    assert result["split"] == "the original split"
     assert result["test_error_percent"] == pytest.approx(7.69, abs=0.005)
     assert result["converged"]
     assert result["duality_gap"] <= 1e-3
@@ -139,7 +140,7 @@ def test_options_reach_the_model(fit):
 def test_models(fit, tmp_path, options, model):
     result = fit(checkerboard(tmp_path / "table.csv"), *options, report=None)
     assert (result["model"], result["warnings"], result["n_features"]) == (model, [], 3)
-    assert type(load_model("model.skops")[-1]).__name__ == model
+    assert type(innermost(load_model("model.skops"))).__name__ == model
     has_target = model not in ("OneClassSVM", "SupportVectorClustering")
     assert ("test_error_percent" in result) == has_target
 
@@ -256,7 +257,7 @@ def test_bundled_sets_need_no_options(run, options, message):
 def test_text_is_no_number_to_predict(run, tmp_path):
     result = run("fit", checkerboard(tmp_path / "table.csv"), "--model", "svr")
     assert result.exit_code == 1
-    assert "the target 'class' is text, and no number to predict" in result.stderr
+    assert "the target 'class' is text, not a number" in result.stderr
 
 
 def test_one_column_is_not_enough(run, tmp_path):
@@ -269,7 +270,7 @@ def test_a_row_that_is_alone_in_its_class_is_trained_on(fit, tmp_path):
     path.write_text(path.read_text() + "9,9,alone\n")
     result = fit(path, report=None)
     assert result["split"].startswith("stratified")
-    assert "alone" in load_model("model.skops")[-1].classes_
+    assert "alone" in innermost(load_model("model.skops")).classes_
 
 
 @pytest.mark.parametrize("options", [[], ["--model", "svc"], ["--model", "ensemble"]])
@@ -412,7 +413,7 @@ def test_the_report_tells_of_classes_columns_and_calibration(fit, tmp_path):
     page = Path("report.html").read_text()
     assert "The positive class is yes: " in page
     assert "Always guessing " in page
-    assert "Calibration: the nearer to the dashed line, the truer" in page
+    assert "Calibration: the closer to the dashed line, the better" in page
     assert "<td>colour</td><td>binary</td>" in page
     assert (
         page.index("<h2>Certificate</h2>")
@@ -435,3 +436,26 @@ def test_hostile_names_are_harmless_everywhere(run, tmp_path, name):
     assert found[name] == list(range(60))
     assert set(found["prediction"]) <= {f"{name} 0", f"{name} 1"}
     assert "\x1b" not in run("predict", "model.skops", path, "-o", "out.csv").output
+
+
+def test_auto_gets_the_raw_table(fit, tmp_path):
+    result = fit(checkerboard(tmp_path / "table.csv"), report=None)
+    model = load_model("model.skops")
+    assert type(model).__name__ == "AutoSVC"  # without an encoder in front of its own
+    assert result["columns"] == "2 numeric, 1 two-valued"
+    assert [own.name for own in model.encoder_.columns_] == ["a", "b", "colour"]
+    page = Path("report.html").read_text()
+    assert "<h2>Columns</h2>" in page
+    assert fit("sonar")["columns"] == "60 numeric"
+
+
+def test_a_value_missing_only_among_the_test_rows(fit, tmp_path):
+    rows = [(i, i % 7, "lh"[i > 20]) for i in range(40)]
+    for lost in (0, 13, 26):
+        other = [("" if i == lost else a, b, label) for i, (a, b, label) in enumerate(rows)]
+        assert fit(write_csv(tmp_path / "table.csv", "a,b,class", other), "--no-report")["n_test"] == 14
+
+
+def test_a_tube_of_width_zero(fit, tmp_path):
+    result = fit(surface(tmp_path / "table.csv", n=60), "--epsilon", "0")
+    assert (result["model"], result["parameters"]) == ("SVR", {"epsilon": 0.0})

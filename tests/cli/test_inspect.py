@@ -70,7 +70,7 @@ def test_version(run, args):
 def test_without_a_command(run):
     result = run()
     assert "Usage: adatron" in result.output
-    for command in ("fit", "predict", "compare", "inspect", "reproduce", "datasets", "completion"):
+    for command in ("fit", "predict", "compare", "inspect", "explain", "reproduce", "datasets", "completion"):
         assert command in result.output
 
 

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from adatron.display.style import innermost
 from adatron.files.values import read_value
 from adatron.io import load_model
 from tests.cli.processes import ENDLESS, Command
@@ -27,7 +28,7 @@ def epoch_of(checkpoint):
 
 
 def parameters_of(model_file):
-    machine = load_model(model_file)[-1]
+    machine = innermost(load_model(model_file))
     return np.concatenate([machine.dual_coef_.ravel(), machine.intercept_, machine.support_])
 
 
@@ -125,7 +126,7 @@ def test_a_signal_keeps_model_and_checkpoint(start, tmp_path, undisturbed, numbe
     command.send(number)
     assert command.wait() == code, command.errors()
     assert command.errors() == "adatron: interrupted; keeping the best model so far\n"
-    assert str(load_model(tmp_path / "model.skops")[-1].status_) == "stopped"
+    assert str(innermost(load_model(tmp_path / "model.skops")).status_) == "stopped"
     assert epoch_of(tmp_path / "fit.checkpoint") >= 1
     again = start(*HARD_MARGIN, *SAVED, "--resume")
     assert again.wait() == 0, again.errors()

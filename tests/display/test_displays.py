@@ -196,7 +196,7 @@ def test_unfitted():
 
 
 def test_estimator_without_history(moons):
-    with pytest.raises(TypeError, match="LogisticRegression keeps no history_"):
+    with pytest.raises(TypeError, match="LogisticRegression has no history_"):
         ConvergenceDisplay.from_estimator(LogisticRegression().fit(*moons))
 
 

@@ -131,7 +131,7 @@ def test_from_estimator_also_inside_a_pipeline():
 def test_errors():
     with pytest.raises(NotFittedError):
         KernelPathDisplay.from_estimator(Chooser())
-    with pytest.raises(TypeError, match="SVC keeps no path_"):
+    with pytest.raises(TypeError, match="SVC has no path_"):
         KernelPathDisplay.from_estimator(SVC().fit([[0.0], [1.0]], [0, 1]))
     with pytest.raises(TypeError, match=r"must be a KernelPath.*SimpleNamespace"):
         KernelPathDisplay(types.SimpleNamespace())

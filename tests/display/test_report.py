@@ -12,6 +12,7 @@ from adatron import (
     SVC,
     SVR,
     AutoSVC,
+    AutoSVR,
     EnsembleSVC,
     KernelPerceptron,
     OneClassSVM,
@@ -105,3 +106,21 @@ def test_a_gap_from_single_precision_is_called_an_estimate_above_5000_rows(rows,
     assert ("estimate" in text) == is_estimate
     assert ("recomputed from scratch in double precision" in text) != is_estimate
     assert "estimate" not in " ".join(certificate_words(SVC(tol=1e-5).fit(X[:5_500], y[:5_500])))
+
+
+def test_intervals_sets_and_the_worst_prediction_are_told():
+    X, y = load_diabetes(return_X_y=True)
+    model = AutoSVR().fit(X[:300], y[:300])
+    text = fit_report(FitStory("diabetes", model, X[:300], y[:300], X[300:], y[300:]))
+    low, high = model.predict_interval(X[300:], coverage=0.9).T
+    held = 100 * np.mean((low <= y[300:]) & (y[300:] <= high))
+    assert f"hold {held:.1f} % of these rows" in text
+    worst = int(np.abs(model.predict(X[300:]) - y[300:]).argmax())
+    assert f"Row {worst + 1} of these is furthest off" in text
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(StandardScaler(), AutoSVC()).fit(X[::2], y[::2])
+    text = fit_report(FitStory("iris", model, X[::2], y[::2], X[1::2], y[1::2]))
+    sets = model[-1].predict_set(model[0].transform(X[1::2]), coverage=0.9)
+    held = 100 * sets[np.arange(75), y[1::2]].mean()
+    assert f"hold it for {held:.1f} %, with {sets.sum(axis=1).mean():.2f} classes on average" in text
+    assert "The worst prediction, explained" in text

@@ -1,12 +1,12 @@
 """The command line ``adatron``.
 
-``adatron fit table.csv`` trains on a table, prints how the fit went, writes the model and a report;
-``adatron predict`` applies the model, ``adatron compare`` puts scikit-learn's machines beside ours. Nothing
+``adatron fit table.csv`` trains on a table, prints how good the model is, and writes it with a report;
+``adatron predict`` applies the model, ``adatron compare`` measures it against other kinds of models. Nothing
 heavy is imported before a command runs, so ``adatron --help`` is quick.
 
-Exit codes: 0; 1 for errors, told in one line (``--debug`` shows the traceback); 2 for wrong usage; 3 with
+Exit codes: 0; 1 for errors, reported in one line (``--debug`` shows the traceback); 2 for wrong usage; 3 with
 ``--strict`` when the fit did not converge; 130 after Ctrl-C and 143 after SIGTERM, with the model so far;
-141 when nobody reads the output any more.
+141 when the reader of the output has gone.
 
 >>> from adatron.cli import main
 >>> main(["--version"])  # doctest: +ELLIPSIS
@@ -42,4 +42,4 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:  # while it was imported
         print("adatron: interrupted", file=sys.stderr)
         sys.exit(_INTERRUPTED)
-    raise AssertionError("the group ends the process")
+    raise AssertionError("app.main exits")

@@ -1,4 +1,4 @@
-"""The group of all commands: how every one of them ends, and with which exit code."""
+"""The group of all commands, and how they end: one line for an error, and the exit code."""
 
 from __future__ import annotations
 
@@ -13,17 +13,22 @@ import click
 from adatron.cli.compare import compare
 from adatron.cli.completion import completion
 from adatron.cli.datasets import list_datasets
+from adatron.cli.explain import explain
 from adatron.cli.fit import fit
 from adatron.cli.inspect import inspect
 from adatron.cli.options import DEBUG, common_options
+from adatron.cli.play import play
 from adatron.cli.predict import predict
 from adatron.cli.reproduce import reproduce
 from adatron.cli.signals import Ended, Signals, ending_signals
 from adatron.io.printing import printable, printable_path
 
-__all__ = ["app"]
-
-_EXPECTED = (ValueError, OSError, ImportError, MemoryError)  # their message is enough; others are our bugs
+_EXPECTED = (
+    ValueError,
+    OSError,
+    ImportError,
+    MemoryError,
+)  # others are our bugs
 _BROKEN_PIPE = 141
 _HELP_AS_ERROR: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 
@@ -53,7 +58,8 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> int:
         try:
             super().invoke(ctx)
-            _flush()
+            if sys.stdout is not None:  # the reader may be gone: notice it here, not at exit
+                sys.stdout.flush()
             return 0
         except (click.ClickException, click.exceptions.Exit):
             raise
@@ -62,19 +68,13 @@ class _Commands(click.Group):
         except (KeyboardInterrupt, click.Abort) as error:
             return _tell_interrupted(ctx.obj, error)
         except Exception as error:
-            if ctx.obj.received is not None:  # the signal came where it was taken for something else
+            if ctx.obj.received is not None:  # a library turned the signal into an error of its own
                 return _tell_interrupted(ctx.obj)
             return _tell_error(error, with_traceback=ctx.meta.get(DEBUG, False))
 
 
-def _flush() -> None:
-    """Whoever reads our output may be gone; better to learn that here than at the interpreter's end."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
-
-
 def _leave_quietly() -> int:
-    """The interpreter must not complain when it flushes at exit."""
+    """Keep the interpreter from complaining when it flushes at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
@@ -104,34 +104,27 @@ def _tell_interrupted(signals: Signals, error: BaseException | None = None) -> i
 def _tell_error(error: Exception, *, with_traceback: bool) -> int:
     if with_traceback:
         traceback.print_exception(error)
-    message = _words(error)
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:  # without the number of the error
+        has_name = isinstance(error.filename, str | bytes | os.PathLike)  # else a file descriptor
+        text = (f"{printable_path(error.filename)}: " if has_name else "") + error.strerror
+    elif isinstance(error, MemoryError):
+        text = f"not enough memory; {text or 'use fewer rows'}"
+    message = printable(" ".join(text.split()) or type(error).__name__)
     if not isinstance(error, _EXPECTED):
         message = f"internal error: {type(error).__name__}: {message} (--debug shows where; please report it)"
     click.echo(f"adatron: error: {message}", err=True)
     return 1
 
 
-def _words(error: Exception) -> str:
-    """The message in one line, without the number of an operating system's error."""
-    text = str(error)
-    if isinstance(error, OSError) and error.strerror:
-        has_name = isinstance(error.filename, str | bytes | os.PathLike)  # else the number of an open file
-        where = f"{printable_path(error.filename)}: " if has_name else ""
-        text = where + error.strerror
-    elif isinstance(error, MemoryError):
-        text = f"not enough memory; {text or 'use fewer rows'}"
-    return printable(" ".join(text.split()) or type(error).__name__)
+_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-@click.group(
-    "adatron",
-    cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+@click.group("adatron", cls=_Commands, context_settings=_SETTINGS)
 @common_options
 def app() -> None:
     """Support vector machines trained by simple iterative algorithms, each fit with a certificate."""
 
 
-for _command in (fit, predict, compare, inspect, reproduce, list_datasets, completion):
+for _command in (fit, predict, compare, inspect, explain, play, reproduce, list_datasets, completion):
     app.add_command(_command)

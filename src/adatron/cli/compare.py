@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adatron.cli.options import (
-    OutputPath,
+    OUTPUT,
     common_options,
     json_option,
     may_write,
@@ -24,7 +24,6 @@ from adatron.cli.signals import Ended
 if TYPE_CHECKING:
     from adatron.cli.data import Rows
 
-__all__ = ["compare"]
 
 _REPORT = Path("comparison.html")
 _ROWS = 2_000  # more would make a grid search take hours
@@ -37,17 +36,12 @@ _GUESS = "constant guess"
 @click.command()
 @click.argument("data", default="sonar")
 @target_option
+@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Number of folds.")
 @click.option(
-    "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Of cross-validation."
-)
-@click.option(
-    "--rows",
-    type=click.IntRange(min=0),
-    default=_ROWS,
-    show_default=True,
-    help="Take at most so many, drawn at random; 0: all.",
-)
-@click.option("--report", type=OutputPath(), help=f"HTML page with a bar plot. Default: {_REPORT}.")
+    "--rows", type=click.IntRange(min=0), default=_ROWS, show_default=True,
+    help="Rows to use at most, drawn at random; 0: all.",
+)  # fmt: skip
+@click.option("--report", type=OUTPUT, help=f"HTML page with a bar plot. Default: {_REPORT}.")
 @click.option("--force", is_flag=True, help="Overwrite the file named by --report.")
 @reading_options
 @json_option
@@ -56,8 +50,8 @@ def compare(data: str, as_json: bool, report: Path | None, force: bool, **option
     """Compare our models with others on DATA, and say whether an SVM is worth it.
 
     The others are a constant guess, logistic or ridge regression, gradient boosting, and scikit-learn's SVM
-    with and without a grid search over 25 pairs of C and gamma; ours choose by themselves. Errors come from
-    cross-validation, the same folds for all; seconds are the median time of a fit.
+    with and without a grid search over 25 pairs of C and gamma. Errors come from cross-validation with the
+    same folds for all; seconds are the median time of a fit.
     """
     path = may_write("--report", report, _REPORT, force=force)
     assert path is not None
@@ -72,21 +66,21 @@ def compare(data: str, as_json: bool, report: Path | None, force: bool, **option
     else:
         worst = max(model["error"] for model in found["models"]) or 1.0
         rows = [
-            [
-                model["name"],
-                f"{model['error']:.2f} ± {model['standard_error']:.2f}",
-                "█" * round(_BAR * max(0.0, model["error"]) / worst),
-                f"{model['seconds']:.3g}",
-            ]
-            for model in found["models"]
+            [name, error, "█" * round(_BAR * max(0.0, model["error"]) / worst), seconds]
+            for model, (name, error, seconds) in zip(found["models"], _cells(found["models"]), strict=True)
         ]
         print_table(["model", found["measure"], "", "seconds"], rows, right=[1, 3])
         if found["verdict"]:
             click.echo(f"\n{found['verdict']}")
-        page = found["report"] or "none was written, as it needs matplotlib: pip install matplotlib"
-        say(f"page: {page}")
+        say(f"page: {found['report'] or 'not written, as it needs matplotlib: pip install matplotlib'}")
     if found["interrupted"]:
         raise Ended("the other models were not measured")
+
+
+def _cells(models: list[dict[str, Any]]) -> list[list[str]]:
+    return [
+        [m["name"], f"{m['error']:.2f} ± {m['standard_error']:.2f}", f"{m['seconds']:.3g}"] for m in models
+    ]
 
 
 def _compare_models(data: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -99,34 +93,25 @@ def _compare_models(data: str, options: dict[str, Any]) -> dict[str, Any]:
 
     with told_warnings() as warned:
         rows = load_rows(data, has_target=True, target=options["target"], **reading(options))
-        task = rows.task(options["task"])
+        task, notes = rows.task(options["task"]), list(rows.notes)
         y: Any = rows.labels if task == "classification" else rows.target
         n = len(y)
         places = np.sort(np.random.default_rng(options["seed"]).permutation(n)[: options["rows"] or n])
+        if len(places) < n:
+            notes.append(f"{len(places):,} of {n:,} rows, drawn at random; --rows 0 takes all")
         folds = _folds(y[places], options["folds"], task, options["seed"])
         folds = [(places[train], places[test]) for train, test in folds]
         models = _models(task)
         if sparse.issparse(rows.X):
-            models.pop("gradient boosting")  # it takes no sparse rows
-        measured, was_interrupted = _measure_all(models, rows, y, folds, options["categorical"])
-    part = [] if len(places) == n else [f"{len(places):,} of {n:,} rows, drawn at random; --rows 0 takes all"]
+            del models["gradient boosting"]
+            notes.append("gradient boosting takes no sparse rows")
+        measured, was_interrupted = _measure_all(models, rows, y, folds)
     return {
-        "data": rows.name,
-        "name": rows.name.rpartition("/")[2] or rows.name,
-        "task": task,
-        "measure": _MEASURES[task],
-        "folds": options["folds"],
-        "rows": len(places),
-        "models": measured,
-        "verdict": "" if was_interrupted else _verdict(measured),
-        "notes": [
-            *rows.notes,
-            *part,
-            *(["gradient boosting takes no sparse rows"] * sparse.issparse(rows.X)),
-        ],
-        "warnings": warned,
+        "data": rows.name, "name": rows.name.rpartition("/")[2] or rows.name, "task": task,
+        "measure": _MEASURES[task], "folds": options["folds"], "rows": len(places), "models": measured,
+        "verdict": "" if was_interrupted else _verdict(measured), "notes": notes, "warnings": warned,
         "interrupted": was_interrupted,
-    }
+    }  # fmt: skip
 
 
 def _folds(y: Any, n_folds: int, task: str, seed: int) -> list[tuple[Any, Any]]:
@@ -183,9 +168,9 @@ def _models(task: str) -> dict[str, Callable[[], Any]]:
 
 
 def _measure_all(
-    models: dict[str, Callable[[], Any]], rows: Rows, y: Any, folds: list[Any], categorical: Any
+    models: dict[str, Callable[[], Any]], rows: Rows, y: Any, folds: list[Any]
 ) -> tuple[list[dict[str, Any]], bool]:
-    """What was measured, and whether Ctrl-C ended it early."""
+    """The measurements, and whether Ctrl-C cut them short."""
     import numpy as np
     from joblib import parallel_config
 
@@ -194,8 +179,8 @@ def _measure_all(
     from adatron.cli.progress import progress_bar
 
     measured: list[dict[str, Any]] = []
-    # Threads, as scikit-learn's machines train without the interpreter: starting processes would take
-    # longer than a small search, and be counted.
+    # Threads, as scikit-learn's SVMs release the lock: starting processes would take longer than a small
+    # search, and be counted.
     with progress_bar(percentage=True) as bar, parallel_config("threading"):
         task = bar.add_task("comparing", total=len(models) * len(folds))
         try:
@@ -203,22 +188,16 @@ def _measure_all(
                 bar.update(task, description=name)
                 errors, seconds = [], []
                 for train, test in folds:
-                    model = with_encoder(make(), rows.X, categorical=categorical)
-                    X_train, began = rows_of(rows.X, train), perf_counter()
+                    X_train = rows_of(rows.X, train)
+                    model, began = with_encoder(make(), X_train), perf_counter()
                     model.fit(X_train, y[train])
                     seconds.append(perf_counter() - began)
                     errors.append(100.0 * (1.0 - float(model.score(rows_of(rows.X, test), y[test]))))
                     bar.advance(task)
-                measured.append(
-                    {
-                        "name": name,
-                        "error": float(np.mean(errors)),
-                        "standard_error": float(np.std(errors, ddof=1) / np.sqrt(len(errors))),
-                        # the median does not count that compiled code was loaded by the first fit
-                        "seconds": float(np.median(seconds)),
-                        "fold_errors": errors,
-                    }
-                )
+                spread = float(np.std(errors, ddof=1) / np.sqrt(len(errors)))
+                one = {"name": name, "error": float(np.mean(errors)), "standard_error": spread}
+                # the median leaves out that the first fit loads compiled code
+                measured.append(one | {"seconds": float(np.median(seconds)), "fold_errors": errors})
         except KeyboardInterrupt:
             if not measured:
                 raise
@@ -272,9 +251,6 @@ def _write_page(found: dict[str, Any], path: Path) -> str | None:
     for ax in (left, right):
         ax.invert_yaxis()
         ax.grid(visible=False, axis="y")
-    rows = [
-        [m["name"], f"{m['error']:.2f} ± {m['standard_error']:.2f}", f"{m['seconds']:.3g}"] for m in models
-    ]
     body = [
         paragraph(found["verdict"]) if found["verdict"] else "",
         paragraph(
@@ -283,7 +259,7 @@ def _write_page(found: dict[str, Any], path: Path) -> str | None:
             "included. The grid search tries 25 pairs of C and gamma by 5-fold cross-validation."
         ),
         items([*found["notes"], *(f"Warning: {text}" for text in found["warnings"])]),
-        table(["model", found["measure"], "seconds"], rows, numeric=[1, 2]),
+        table(["model", found["measure"], "seconds"], _cells(models), numeric=[1, 2]),
         figure_html(figure, "Error with its standard error over the folds, and time of a fit"),
     ]
     atomic_write(path, [page(f"Models on {found['name']}", body).encode()])

@@ -7,8 +7,6 @@ from click.shell_completion import get_completion_class
 
 from adatron.cli.options import common_options
 
-__all__ = ["completion"]
-
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))

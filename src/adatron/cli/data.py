@@ -1,4 +1,4 @@
-"""From the name of a data set or a file to rows, a target and how to split them."""
+"""Load rows and a target from a data set or a file, and split them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,18 @@ from scipy import sparse
 from adatron import datasets
 from adatron.estimators.parameters import closest_name
 from adatron.io import read_table
-from adatron.io.printing import printable, quoted
+from adatron.io.printing import listed, printable, quoted
 from adatron.io.table import find_target
 
-__all__ = ["BUNDLED", "Parts", "Rows", "load_rows", "read_rows", "split"]
-
 BUNDLED = ("sonar", "breast_cancer_wisconsin", "ionosphere", "pima")
-_TARGET = "class"  # of the bundled sets
+_TARGET = "class"  # name of the target in the bundled sets
 _TEST_SIZE = 1.0 / 3.0
-_CLASSES = 20  # whole numbers that still look like classes
+_CLASSES = 20  # up to so many different whole numbers are classes
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A table without its target, which is text, numbers, or None."""
+    """A table, and apart from it the target: text, numbers, or None."""
 
     name: str
     X: Any  # a DataFrame, or sparse
@@ -44,7 +42,7 @@ class Rows:
 
     @property
     def kinds(self) -> list[str]:
-        """ "number", "text" or "other" for each column, which says how to read another such file."""
+        """ "number", "text" or "other" for each column; `predict` reads its file accordingly."""
         kinds = {"i": "number", "u": "number", "f": "number", "O": "text", "T": "text"}
         return [kinds.get(self.X[name].dtype.kind, "other") for name in self.columns]
 
@@ -63,9 +61,7 @@ class Rows:
         assert self.target is not None
         if self.target.dtype.kind != "f":
             if wanted == "regression":
-                raise ValueError(
-                    f"the target {quoted(self.target_name or '')} is text, and no number to predict"
-                )
+                raise ValueError(f"the target {quoted(self.target_name or '')} is text, not a number")
             return "classification"
         values = np.unique(self.target)
         few = len(values) <= min(_CLASSES, len(self.target) // 2 + 1)
@@ -88,17 +84,17 @@ def load_rows(name: str, *, has_target: bool, target: str | None = None, **optio
         X, labels = table
         spelling = dict(zip(labels.astype(float).tolist()[::-1], labels.tolist()[::-1], strict=True))
         return Rows(name, X, labels.astype(float) if has_target else None, None, spelling)
-    check_names("--categorical", [own for own, kind in options.get("kinds", {}).items()], table)
+    categorical = list(options.get("kinds", {}))
+    check_names("--categorical", categorical, table)
+    table = table.astype(dict.fromkeys(categorical, "category"))  # so that no encoder takes them for numbers
     return _without_gaps(table, find_target(table.columns, target) if has_target else None)
 
 
 def read_rows(name: str, **options: Any) -> Any:
-    """The whole table, with its target: a DataFrame, or a sparse matrix and labels."""
+    """The whole table, target included: a DataFrame, or a sparse matrix and labels."""
     if not is_bundled(name):
         return read_table(name, **options)
-    _refuse_options(
-        name, None, {key: value for key, value in options.items() if key not in ("kinds", "ignore")}
-    )
+    _refuse_options(name, None, {key: own for key, own in options.items() if key not in ("kinds", "ignore")})
     rows = _bundled(name)
     return rows.X.assign(**{_TARGET: rows.target})
 
@@ -111,7 +107,7 @@ def check_names(option: str, names: Any, table: Any) -> None:
 
 
 def _without_gaps(table: Any, target: str | None) -> Rows:
-    """Without rows that lack the target, and without empty columns; notes say so."""
+    """Leave out rows without a target and empty columns; notes say so."""
     notes, source, spelling = [], table.attrs["source"], table.attrs.get("spelling", {})
     y = None
     if target is not None:
@@ -127,13 +123,12 @@ def _without_gaps(table: Any, target: str | None) -> Rows:
         table = table.loc[present].drop(columns=target).reset_index(drop=True)
     empty = [name for name in table.columns if table[name].isna().all()]
     if empty:
-        shown = ", ".join(map(quoted, empty[:5])) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
-        notes.append(f"empty columns were left out: {shown}")
+        notes.append(f"empty columns were left out: {listed(empty)}")
     return Rows(source, table.drop(columns=empty), y, target, spelling, notes=tuple(notes))
 
 
 def is_bundled(name: str) -> bool:
-    """Whether a bundled set is meant and not a file; an error if there is neither."""
+    """Whether `name` is a bundled set and not a file; an error if it is neither."""
     if name == "-" or Path(name).exists():
         return False
     if name in BUNDLED:
@@ -149,7 +144,7 @@ def _refuse_options(name: str, target: str | None, options: dict[str, Any]) -> N
         raise ValueError(f"--target {target!r}: that of the bundled data set {name} is called {_TARGET!r}")
     if options:
         flag = next(iter(options)).replace("_", "-")
-        raise ValueError(f"--{flag} is for files; {name} is a bundled data set, which needs no such help")
+        raise ValueError(f"--{flag} is for files; {name} is a bundled data set")
 
 
 def _bundled(name: str) -> Rows:
@@ -173,7 +168,7 @@ def _bundled(name: str) -> Rows:
 
 @dataclass(frozen=True)
 class Parts:
-    """Rows to train on, and rows to test with, if any."""
+    """Training rows, and test rows if there are any."""
 
     X_train: Any
     y_train: np.ndarray | None
@@ -185,7 +180,7 @@ class Parts:
 def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class: bool, seed: int) -> Parts:
     """The data set's own split, or a seeded one, stratified for classes.
 
-    Rows that are alone in their class are trained on: tested with, they could only be wrong.
+    A row that is alone in its class goes to the training part: as a test row it could only be wrong.
     """
     from sklearn.model_selection import train_test_split
 
@@ -193,14 +188,14 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
         return Parts(rows.X, y, None, None, "all rows are for training")
     places = np.arange(len(y))
     if rows.train is not None and test_size is None:
-        kind = "stratified half, seeded (not the original split)" if rows.notes else "the original one"
+        kind = "stratified half, seeded (not the original split)" if rows.notes else "the original split"
         return _parts(rows.X, y, places[rows.train], kind)
     size = _TEST_SIZE if test_size is None else test_size
     n_test = int(np.ceil(size * len(y)))
     if len(y) - n_test < 2:
         raise ValueError(
             f"--test-size {size:.3g} leaves {len(y) - n_test} of {len(y)} rows for training, which takes 2; "
-            "make it smaller, or 0 to test with none"
+            "make it smaller, or 0 for no test rows"
         )
     groups, counts = np.unique(y, return_inverse=True, return_counts=True)[1:] if is_class else (places, None)
     pool = places if counts is None else places[counts[groups] > 1]
@@ -211,7 +206,7 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
     stratum = groups[pool] if 0 < n_groups <= min(n_test, len(pool) - n_test) else None
     test = train_test_split(pool, test_size=n_test, stratify=stratum, random_state=seed)[1]
     kind = "random" if stratum is None else "stratified"
-    return _parts(rows.X, y, np.setdiff1d(places, test), f"{kind}, {size:.3g} held out, seed {seed}")
+    return _parts(rows.X, y, np.setdiff1d(places, test), f"{kind} share of {size:.3g}, seed {seed}")
 
 
 def _parts(X: Any, y: np.ndarray, train: np.ndarray, description: str) -> Parts:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from adatron.cli.options import common_options, json_option
-
-__all__ = ["list_datasets"]
 
 _FETCHED = (
     ("usps", "fetch_usps()", "7,291 + 2,007 digits of 16 x 16 pixels", "usps"),
@@ -24,38 +20,23 @@ _FETCHED = (
 @common_options
 def list_datasets(as_json: bool) -> None:
     """List the data sets that come with adatron, and those it can fetch."""
-    from adatron.cli.terminal import print_json, print_table
+    import os
+    from pathlib import Path
 
-    found = [*_bundled(), *_fetched()]
-    if as_json:
-        print_json(found)
-        return
-    print_table(["name", "in Python", "what", "where"], [list(map(str, item.values())) for item in found])
-
-
-def _bundled() -> list[dict[str, Any]]:
     from adatron import datasets
     from adatron.cli.data import BUNDLED
+    from adatron.cli.terminal import print_json, print_table
 
     found = []
     for name in BUNDLED:
         data = getattr(datasets, f"load_{name}")()
         what = f"{data.data.shape[0]} rows, {data.data.shape[1]} features, {len(data.target_names)} classes"
         found.append({"name": name, "in_python": f"load_{name}()", "what": what, "where": "bundled"})
-    return found
-
-
-def _fetched() -> list[dict[str, Any]]:
-    import os
-    from pathlib import Path
-
     root = os.environ.get("ADATRON_DATA")
-    return [
-        {
-            "name": name,
-            "in_python": call,
-            "what": what,
-            "where": "ADATRON_DATA" if root and (Path(root) / place).exists() else "to be downloaded",
-        }
-        for name, call, what, place in _FETCHED
-    ]
+    for name, call, what, place in _FETCHED:
+        where = "ADATRON_DATA" if root and (Path(root) / place).exists() else "to be downloaded"
+        found.append({"name": name, "in_python": call, "what": what, "where": where})
+    if as_json:
+        print_json(found)
+        return
+    print_table(["name", "in Python", "what", "where"], [list(item.values()) for item in found])

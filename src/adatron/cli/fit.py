@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adatron.cli.options import (
+    OUTPUT,
     GammaType,
-    OutputPath,
     PositiveFloat,
     SolverType,
     common_options,
@@ -21,22 +21,17 @@ from adatron.cli.options import (
     reading_options,
     target_option,
     width_to_gamma,
-)
+)  # fmt: skip
 from adatron.cli.signals import Ended, Signals
 
 if TYPE_CHECKING:
     from adatron.cli.data import Parts, Rows
 
-__all__ = ["fit"]
 
 _MODEL, _REPORT = Path("model.skops"), Path("report.html")
 _MODELS = ("auto", "svc", "ensemble", "svr", "oneclass", "cluster")
 _TASKS = {"svc": "classification", "ensemble": "classification", "svr": "regression"}
 _KERNELS = ("rbf", "linear", "poly", "laplacian", "sigmoid")
-_OF_PIPELINE = (
-    "kernel", "sigma", "gamma", "C", "epsilon", "nu", "no_intercept", "probability", "solver", "tol",
-    "scoring", "time_limit", "no_scale", "categorical",
-)  # fmt: skip
 _NOT_CONVERGED = 3
 
 
@@ -44,16 +39,16 @@ _NOT_CONVERGED = 3
 @click.argument("data", default="sonar")
 @target_option
 @click.option("--model", type=click.Choice(_MODELS), help="Default: auto, which leaves nothing to choose.")
-@click.option("--scoring", metavar="NAME", help="What --model auto is to do best: roc_auc, f1, r2, ...")
+@click.option("--scoring", metavar="NAME", help="What --model auto optimises: roc_auc, f1, r2, ...")
 @click.option("--kernel", type=click.Choice(_KERNELS), help="Default: rbf, the Gaussian.")
 @click.option("--sigma", type=PositiveFloat(), help="Width of the Gaussian: gamma = 1/(2 sigma^2).")
 @click.option("--gamma", type=GammaType(), help="Coefficient of the kernel, instead of --sigma.")
 @click.option("-C", "C", type=PositiveFloat(allow_inf=True), help="Bound on multipliers; inf: hard margin.")
 @click.option("--epsilon", type=click.FloatRange(min=0.0), help="Width of the tube of --model svr.")
-@click.option("--nu", type=click.FloatRange(0.0, 1.0, min_open=True), help="Outliers, for --model oneclass.")
-@click.option("--no-scale", is_flag=True, help="Take columns of numbers as they are; else they are scaled.")
+@click.option("--nu", type=click.FloatRange(0.0, 1.0, min_open=True), help="Share of outliers (oneclass).")
+@click.option("--no-scale", is_flag=True, help="Take columns of numbers as they are, without scaling.")
 @click.option("--no-intercept", is_flag=True, help="Train without a bias.")
-@click.option("--probability", is_flag=True, help="Let --model svc predict probabilities, too.")
+@click.option("--probability", is_flag=True, help="Make --model svc predict probabilities, too.")
 @click.option("--solver", type=SolverType(), help="Algorithm: adatron, adatron-secant, auto, ...")
 @click.option("--tol", type=PositiveFloat(), help="Relative duality gap at which to stop. Default: 0.001.")
 @click.option("--time-limit", type=PositiveFloat(), help="Seconds after which to stop with the best so far.")
@@ -63,13 +58,13 @@ _NOT_CONVERGED = 3
     help="Share of the rows held out, seeded. Default: 1/3; sonar: its original split. 0: none.",
 )
 @reading_options
-@click.option("-o", "--output", type=OutputPath(), help=f"Model file. Default: {_MODEL}, overwritten.")
-@click.option("--report", type=OutputPath(), help=f"HTML page. Default: {_REPORT}, overwritten.")
+@click.option("-o", "--output", type=OUTPUT, help=f"Model file. Default: {_MODEL}, overwritten.")
+@click.option("--report", type=OUTPUT, help=f"HTML page. Default: {_REPORT}, overwritten.")
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @click.option("--force", is_flag=True, help="Overwrite files named by -o and --report.")
-@click.option("--checkpoint", type=OutputPath(), help="Save the fit there every 30 seconds, and on Ctrl-C.")
+@click.option("--checkpoint", type=OUTPUT, help="Save the fit there every 30 seconds, and on Ctrl-C.")
 @click.option("--every", type=click.FloatRange(min=0.0), default=30.0, help="Seconds between checkpoints.")
-@click.option("--resume", is_flag=True, help="Go on from --checkpoint, if it is there.")
+@click.option("--resume", is_flag=True, help="Resume from --checkpoint, if it exists.")
 @click.option("--strict", is_flag=True, help=f"Exit with {_NOT_CONVERGED} if the fit did not converge.")
 @json_option
 @common_options
@@ -94,25 +89,25 @@ def fit(ctx: click.Context, data: str, **options: Any) -> None:
 
 
 def _check_usage(options: dict[str, Any]) -> None:
+    model, sigma, kernel = options["model"], options["sigma"], options["kernel"]
     if options["resume"] and options["checkpoint"] is None:
         raise click.UsageError("--resume needs --checkpoint, the file to go on from.")
-    if options["task"] and options["model"] in _TASKS and _TASKS[options["model"]] != options["task"]:
-        raise click.UsageError(f"--model {options['model']} is for {_TASKS[options['model']]}.")
-    sigma = options["sigma"]
+    if options["task"] and _TASKS.get(model, options["task"]) != options["task"]:
+        raise click.UsageError(f"--model {model} is for {_TASKS[model]}.")
     if sigma is None:
         return
     if options["gamma"] is not None:
         raise click.UsageError("give --sigma or --gamma, not both.")
-    if options["kernel"] not in (None, "rbf"):
+    if kernel not in (None, "rbf"):
         raise click.UsageError(
-            f"--sigma is the width of the Gaussian kernel; with --kernel {options['kernel']} give --gamma."
+            f"--sigma is the width of the Gaussian kernel; with --kernel {kernel} give --gamma."
         )
     if not 0.0 < width_to_gamma(sigma) < float("inf"):
         raise click.UsageError(f"--sigma {sigma:g} leaves no finite gamma = 1/(2 sigma^2) > 0.")
 
 
 def _checked_paths(options: dict[str, Any]) -> dict[str, Path | None]:
-    """Where to write; what cannot be written is an error before any work is done."""
+    """Where to write; a file that cannot be written is an error before any work is done."""
     if find_spec("skops") is None:
         raise ImportError("model files need skops: pip install skops")
     if options["report"] is not None and find_spec("matplotlib") is None:
@@ -130,7 +125,7 @@ def _fit(
 ) -> dict[str, Any]:
     """Train, test, write the model and the report, print the summary."""
     from adatron.cli.data import load_rows, split
-    from adatron.cli.models import pipeline_for
+    from adatron.cli.models import model_for
     from adatron.cli.summary import print_summary, summarise
     from adatron.cli.terminal import print_json, told_warnings
 
@@ -141,8 +136,7 @@ def _fit(
         y = None if task is None else rows.labels if task == "classification" else rows.target
         is_class, seed = task == "classification", options["seed"]
         parts = split(rows, y, options["test_size"], is_class=is_class, seed=seed)
-        chosen = {name: options[name] for name in _OF_PIPELINE}
-        model = pipeline_for(options["model"], task, rows.X, chosen, seed)
+        model = model_for(options["model"], task, parts.X_train, options)
         began = perf_counter()
         was_interrupted = _train(model, parts, _checkpoints(options, paths["checkpoint"]), signals)
         summary = summarise(rows, parts, model, task, perf_counter() - began)
@@ -155,12 +149,13 @@ def _fit(
 
 
 def _train(model: Any, parts: Parts, callbacks: list[Any], signals: Signals) -> bool:
-    """Fit; whether Ctrl-C or SIGTERM ended it, which keeps the best model so far, if there is one yet."""
+    """Fit, and return whether Ctrl-C or SIGTERM ended it; the best model so far is kept, if there is one."""
     from adatron.cli.progress import FitProgress, progress_bar
     from adatron.cli.terminal import say
+    from adatron.display.style import innermost
     from adatron.estimators.callback_bridge import HAS_CALLBACKS
 
-    machine = model[-1]
+    machine = innermost(model)
     with progress_bar() as bar:
         progress = FitProgress(bar, type(machine).__name__, getattr(machine, "time_limit", None), signals)
         if HAS_CALLBACKS or callbacks:  # without them there is no progress to show
@@ -171,7 +166,7 @@ def _train(model: Any, parts: Parts, callbacks: list[Any], signals: Signals) -> 
             if not hasattr(machine, "status_"):
                 saved = [callback.path for callback in callbacks if callback.path.exists()]
                 raise Ended(
-                    f"no model yet; --resume goes on from {saved[0]}" if saved else "no model yet"
+                    f"no model yet; --resume continues from {saved[0]}" if saved else "no model yet"
                 ) from error
             say("adatron: interrupted; keeping the best model so far")
             return True
@@ -188,23 +183,18 @@ def _checkpoints(options: dict[str, Any], path: Path | None) -> list[Any]:
     if path is None:
         return []
     if path.exists() and not options["resume"]:
-        say(f"note: {printable_path(path)} will be replaced; --resume would go on from it")
+        say(f"note: {printable_path(path)} will be replaced; --resume would continue from it")
     return [Checkpoint(path, options["every"], resume=options["resume"])]
 
 
 def _write(
     rows: Rows, parts: Parts, model: Any, summary: dict[str, Any], paths: dict[str, Path | None]
 ) -> Exception | None:
-    """Write the files; the error that this ended in, which must not hide how the fit went."""
+    """Write the files. An error is returned, so that it does not hide how the fit went."""
     from adatron.io import save_model
 
-    about = {
-        "columns": rows.columns,
-        "kinds": rows.kinds,
-        "target": rows.target_name,
-        "n_features": int(rows.X.shape[1]),
-        "task": summary["task"],
-    }
+    about: dict[str, Any] = {"columns": rows.columns, "kinds": rows.kinds, "target": rows.target_name}
+    about |= {"n_features": int(rows.X.shape[1]), "task": summary["task"]}
     model_file = paths["model_file"]
     assert model_file is not None
     try:
@@ -217,7 +207,7 @@ def _write(
 
 
 def _report(rows: Rows, parts: Parts, model: Any, summary: dict[str, Any], path: Path | None) -> str | None:
-    """Write the page; without matplotlib there is none, and a note says so."""
+    """Write the page; without matplotlib, a note says why there is none."""
     if path is None:
         return None
     if find_spec("matplotlib") is None:

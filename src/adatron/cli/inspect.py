@@ -9,8 +9,6 @@ import click
 
 from adatron.cli.options import common_options, json_option
 
-__all__ = ["inspect"]
-
 _MOST = 8  # names of columns or classes that are printed
 
 
@@ -19,7 +17,7 @@ _MOST = 8  # names of columns or classes that are printed
 @json_option
 @common_options
 def inspect(model: str, as_json: bool) -> None:
-    """Say what the model file MODEL holds: the estimator, its data's columns, every array."""
+    """Show what the model file MODEL holds: the estimator, the columns of its data, every array."""
     from adatron.cli.terminal import print_json, print_pairs, print_table
     from adatron.io import describe_file, load_model
 
@@ -41,9 +39,10 @@ def inspect(model: str, as_json: bool) -> None:
 
 def _estimator(fitted: Any) -> dict[str, Any]:
     from adatron.cli.summary import n_support
+    from adatron.display.style import innermost
 
     steps = [type(step).__name__ for _, step in getattr(fitted, "steps", [("", fitted)])]
-    machine = fitted[-1] if hasattr(fitted, "steps") else fitted
+    machine = innermost(fitted)
     kernel = getattr(machine, "_kernel", None)
     return {
         "steps": steps,
@@ -52,6 +51,7 @@ def _estimator(fitted: Any) -> dict[str, Any]:
         "classes": [str(name) for name in getattr(machine, "classes_", [])],
         "support_vectors": n_support(machine),
         "duality_gap": getattr(machine, "duality_gap_", None),
+        "gap_is_exact": getattr(machine, "gap_is_exact_", None),
         "status": str(machine.status_) if hasattr(machine, "status_") else None,
         "holds_training_rows": n_support(machine) is not None,
     }

@@ -1,4 +1,4 @@
-"""Which model a person wants: the estimator, and the pipeline around it."""
+"""The model that the options ask for: the estimator, and the pipeline around it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import click
 from scipy import sparse
 
 from adatron.cli.options import width_to_gamma
-
-__all__ = ["pipeline_for", "with_encoder"]
 
 _KERNEL = ("kernel", "sigma", "gamma", "solver", "tol", "no_scale")
 _OF_MODEL = {
@@ -26,15 +24,16 @@ _CLASSES = {
 }  # fmt: skip
 
 
-def pipeline_for(model: str | None, task: str | None, X: Any, options: dict[str, Any], seed: int) -> Any:
-    """An unfitted pipeline: what encodes the table, then the estimator.
+def model_for(model: str | None, task: str | None, X: Any, options: dict[str, Any]) -> Any:
+    """The unfitted model that the options ask for.
 
     Without `model` it is the one that needs no options; options that belong to another choose that one.
     """
     import adatron
 
-    given = {name: value for name, value in options.items() if value not in (None, False, ())}
-    time_limit, categorical = given.pop("time_limit", None), given.pop("categorical", ())
+    names = {name for known in _OF_MODEL.values() for name in known}
+    given = {name: options[name] for name in options if name in names}
+    given = {name: own for name, own in given.items() if own is not None and own is not False}
     if model is None:
         by_task = "svr" if task == "regression" else "svc"
         model = by_task if set(given) - set(_OF_MODEL["auto"]) else "auto"
@@ -51,27 +50,33 @@ def pipeline_for(model: str | None, task: str | None, X: Any, options: dict[str,
     auto = "AutoSVR" if task == "regression" else "AutoSVC"
     estimator = getattr(adatron, _CLASSES.get(model, auto))(**given)
     known = estimator.get_params(deep=False)
-    seeded = {"time_limit": time_limit, "random_state": seed or None}  # 0 is the seed without --seed, too
+    seeded = {"time_limit": options["time_limit"], "random_state": options["seed"]}  # 0 by default
     estimator.set_params(**{name: value for name, value in seeded.items() if name in known and value})
-    return with_encoder(estimator, X, categorical=categorical, scale=scale)
+    return with_encoder(estimator, X, scale=scale)
 
 
-def with_encoder(estimator: Any, X: Any, *, categorical: Any = (), scale: bool = True) -> Any:
-    """A pipeline of what turns the columns into numbers of about the same size, and the estimator."""
+def with_encoder(estimator: Any, X: Any, *, scale: bool = True) -> Any:
+    """The estimator, behind the steps it needs to be trained on X and to predict for any such rows.
+
+    AutoSVC and AutoSVR encode and scale by themselves, but take no missing values in columns of numbers that
+    had none at `fit`.
+    """
+    from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import MaxAbsScaler
 
+    from adatron.auto import AutoSVC, AutoSVR
     from adatron.tables import TableEncoder, needs_encoding
 
-    steps: list[tuple[str, Any]] = []
-    if sparse.issparse(X):  # svmlight: sparse rows stay sparse, and AutoSVC scales them itself
-        steps = (
-            [("scale", MaxAbsScaler())] if scale and not getattr(estimator, "_scales_features", False) else []
-        )
-    elif scale:
-        steps = [("encode", TableEncoder(kinds=dict.fromkeys(categorical, "category") or None))]
-    elif needs_encoding(X):
-        raise click.UsageError(
-            "--no-scale takes the columns as they are, so all must be numbers without gaps."
-        )
-    return Pipeline([*steps, ("model", estimator)])
+    if isinstance(estimator, AutoSVC | AutoSVR):
+        if sparse.issparse(X) or needs_encoding(X):
+            return estimator
+        return Pipeline([("impute", SimpleImputer(strategy="median")), ("model", estimator)])
+    if not scale:
+        if needs_encoding(X):
+            raise click.UsageError(
+                "--no-scale takes the columns as they are, so all must be numbers without gaps."
+            )
+        return estimator
+    first = ("scale", MaxAbsScaler()) if sparse.issparse(X) else ("encode", TableEncoder())
+    return Pipeline([first, ("model", estimator)])

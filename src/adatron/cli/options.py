@@ -12,29 +12,15 @@ import click
 from adatron import __version__
 from adatron.io.printing import printable_path
 
-__all__ = [
-    "DEBUG",
-    "GammaType",
-    "OutputPath",
-    "PositiveFloat",
-    "SolverType",
-    "common_options",
-    "json_option",
-    "may_write",
-    "reading",
-    "reading_options",
-    "target_option",
-    "width_to_gamma",
-]
-
 DEBUG = "adatron.debug"  # key of click's shared dictionary
 _READING = ("missing", "ignore", "header", "delimiter", "decimal", "encoding", "zero_based", "format")
+OUTPUT = click.Path(path_type=Path)  # checked by `may_write`
 _FORMATS = ("csv", "tsv", "svmlight", "jsonl", "parquet", "arrow")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class PositiveFloat(click.ParamType):
-    """A number above zero."""
+    """A number above zero; click's own ranges accept nan."""
 
     name = "float"
 
@@ -72,15 +58,6 @@ class SolverType(click.ParamType):
         return click.Choice(list(SOLVERS)).convert(value, param, ctx)
 
 
-class OutputPath(click.ParamType):
-    """A file to write: not there yet, unless ``--force`` is given."""
-
-    name = "file"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        return Path(value)
-
-
 def may_write(option: str, given: Path | None, default: Path | None, *, force: bool) -> Path | None:
     """The file to write, or an error before any work is done; default names are overwritten."""
     from adatron.files.atomic import check_target
@@ -94,70 +71,55 @@ def may_write(option: str, given: Path | None, default: Path | None, *, force: b
     return path
 
 
-def common_options(command: _Command) -> _Command:
-    """Add ``--version`` and ``--debug``."""
-    version = click.version_option(__version__, prog_name="adatron", message="%(prog)s %(version)s")
-    debug = click.option(
-        "--debug",
-        is_flag=True,
-        expose_value=False,
-        callback=_remember_debug,
-        help="Show tracebacks of errors.",
-    )
-    return version(debug(command))
+def _together(*options: Any) -> Callable[[_Command], _Command]:
+    """One decorator that adds several options, in this order."""
+
+    def add(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
 def _remember_debug(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     ctx.meta[DEBUG] = value or ctx.meta.get(DEBUG, False)
 
 
-def json_option(command: _Command) -> _Command:
-    """Add ``--json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(command)
-
-
-def target_option(command: _Command) -> _Command:
-    """Add ``--target``, ``--task`` and ``--seed``."""
-    options = [
-        click.option(
-            "--target", metavar="COL", help="Column to predict. Default: target, class, label, y or the last."
-        ),
-        click.option(
-            "--task",
-            type=click.Choice(["classification", "regression"]),
-            help="Default: by the target; text and few different whole numbers are classes.",
-        ),
-        click.option(
-            "--seed",
-            type=click.IntRange(0, 2**32 - 1),
-            default=0,
-            show_default=True,
-            help="Of all that is random.",
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def reading_options(command: _Command) -> _Command:
-    """Add what the reader of data files wants to know; `reading` gives it to the reader."""
-    many: Any = {"multiple": True, "metavar": "COL"}
-    options = [
-        click.option("--missing", multiple=True, metavar="TEXT", help="Further spelling of a missing value."),
-        click.option("--ignore", **many, help="Column to leave out; repeatable."),
-        click.option("--categorical", **many, help="Column of numbers that are names; repeatable."),
-        click.option("--header/--no-header", default=None, help="Whether the first row has names."),
-        click.option("--delimiter", metavar="CHAR", help="Between the cells of a CSV file."),
-        click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of a CSV file."),
-        click.option("--encoding", metavar="NAME", help="Of a text file, such as latin-1. Default: UTF-8."),
-        click.option("--zero-based", is_flag=True, help="The indices of an svmlight file begin with 0."),
-        click.option("--format", type=click.Choice(_FORMATS), help="Default: by name, else by content."),
-        click.option("--no-limits", is_flag=True, help="Read files of any size and number of columns."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+common_options = _together(
+    click.version_option(__version__, prog_name="adatron", message="%(prog)s %(version)s"),
+    click.option(
+        "--debug", is_flag=True, expose_value=False, callback=_remember_debug,
+        help="Show tracebacks of errors.",
+    ),
+)  # fmt: skip
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+target_option = _together(
+    click.option(
+        "--target", metavar="COL", help="Column to predict. Default: target, class, label, y or the last."
+    ),
+    click.option(
+        "--task", type=click.Choice(["classification", "regression"]),
+        help="Default: by the target; text and few different whole numbers are classes.",
+    ),
+    click.option(
+        "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
+        help="Seed of everything random.",
+    ),
+)  # fmt: skip
+_MANY: Any = {"multiple": True, "metavar": "COL"}
+reading_options = _together(
+    click.option("--missing", multiple=True, metavar="TEXT", help="Further spelling of a missing value."),
+    click.option("--ignore", **_MANY, help="Column to leave out; repeatable."),
+    click.option("--categorical", **_MANY, help="Column of numbers that are names; repeatable."),
+    click.option("--header/--no-header", default=None, help="Whether the first row has names."),
+    click.option("--delimiter", metavar="CHAR", help="Between the cells of a CSV file."),
+    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of a CSV file."),
+    click.option("--encoding", metavar="NAME", help="Of a text file, such as latin-1. Default: UTF-8."),
+    click.option("--zero-based", is_flag=True, help="The indices of an svmlight file begin with 0."),
+    click.option("--format", type=click.Choice(_FORMATS), help="Default: by name, else by content."),
+    click.option("--no-limits", is_flag=True, help="Read files of any size and number of columns."),
+)
 
 
 def reading(options: dict[str, Any]) -> dict[str, Any]:
@@ -173,12 +135,5 @@ def reading(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def width_to_gamma(sigma: float) -> float:
-    """``1/(2σ²)``, 0 or infinite where that is out of range.
-
-    Examples
-    --------
-    >>> from adatron.cli.options import width_to_gamma
-    >>> width_to_gamma(1.0), width_to_gamma(1e-200)
-    (0.5, inf)
-    """
+    """``1/(2σ²)``, which may overflow to infinity or vanish."""
     return 0.5 / sigma / sigma

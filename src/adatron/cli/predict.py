@@ -10,16 +10,14 @@ from typing import Any
 
 import click
 
-from adatron.cli.options import OutputPath, common_options, json_option, may_write, reading, reading_options
-
-__all__ = ["predict"]
+from adatron.cli.options import OUTPUT, common_options, json_option, may_write, reading, reading_options
 
 
 @click.command()
 @click.argument("model")
 @click.argument("data")
-@click.option("-o", "--output", type=OutputPath(), help="CSV file to write. Default: standard output.")
-@click.option("--proba", is_flag=True, help="Probabilities of the classes, too.")
+@click.option("-o", "--output", type=OUTPUT, help="CSV file to write. Default: standard output.")
+@click.option("--proba", is_flag=True, help="Write the probabilities of the classes, too.")
 @click.option("--keep", multiple=True, metavar="COL", help="Column of DATA to write, too; repeatable.")
 @click.option("--force", is_flag=True, help="Overwrite the file named by -o.")
 @reading_options
@@ -31,8 +29,8 @@ def predict(
 ) -> None:  # fmt: skip
     """Predict the target of every row of DATA with the model file MODEL.
 
-    Columns are matched by name; others are ignored. Where the target is among them, the error of the
-    predictions is told. Classes are written as they were spelled in the training data.
+    Columns are matched by name; others are ignored. If the target is among them, the error of the predictions
+    is printed as well. Classes are written as they were spelled in the training data.
     """
     path = may_write("-o", output, None, force=force)
     from adatron.cli.terminal import print_json, say, told_warnings
@@ -53,33 +51,32 @@ def predict(
     elif not as_json:
         click.echo(text.getvalue().encode(), nl=False)  # UTF-8 in any locale
     if score and not as_json:
-        say(_score_words(score))
+        from adatron.cli.summary import score_rows
+
+        (_, error), (_, sure), *_ = score_rows(score, "the target")
+        say(f"the target is known: error {error}; {sure}")
 
 
 def _predictions(
     file: str, data: str, proba: bool, keep: tuple[str, ...], options: dict[str, Any]
 ) -> tuple[dict[str, list[Any]], dict[str, Any] | None, list[str]]:
-    """Columns to write by name, how good they are if the target is known, and notes."""
-    from adatron.cli.data import check_names, read_rows
+    """Columns to write by name, the score if the target is known, and notes."""
+    from adatron.cli.data import check_names
+    from adatron.display.style import innermost
     from adatron.io import load_model
     from adatron.io.printing import printable_path
 
-    fitted, about = load_model(file), _about(file)
-    machine, name = fitted[-1] if hasattr(fitted, "steps") else fitted, printable_path(file)
+    fitted = load_model(file)
+    machine, name = innermost(fitted), printable_path(file)
     if not hasattr(fitted, "predict"):
         kind = type(machine).__name__
-        raise ValueError(f"{name}: {kind} groups the rows it was fitted on, and predicts nothing of others")
+        raise ValueError(f"{name}: {kind} only groups the rows it was fitted on; it cannot predict")
     if proba and not hasattr(fitted, "predict_proba"):
         raise ValueError(
             f"--proba: {name} holds {type(machine).__name__}, which has no probabilities; fit with --model "
             "auto, or with --model svc --probability"
         )
-    kinds = dict(zip(about["columns"], about["kinds"], strict=True))
-    known = {column: kind for column, kind in kinds.items() if kind in ("number", "text")}
-    target = about["target"]
-    known |= {target: "text"} if target and about["task"] == "classification" else {}
-    table = read_rows(data, **options | {"kinds": known | options.get("kinds", {})})
-    X, y, notes = _matched(fitted, about, table, keep, data)
+    about, table, X, y, notes = rows_for(fitted, file, data, options, keep)
     columns = {}
     if keep:
         check_names("--keep", keep, table)
@@ -91,8 +88,23 @@ def _predictions(
     return columns, _score(fitted, X, y, about["task"]), notes
 
 
+def rows_for(
+    fitted: Any, file: str, data: str, options: dict[str, Any], keep: tuple[str, ...] = ()
+) -> tuple[dict[str, Any], Any, Any, Any, list[str]]:
+    """What the model file says of its data, the table, its rows as the model wants them, target and notes."""
+    from adatron.cli.data import read_rows
+
+    about = _about(file)
+    kinds = dict(zip(about["columns"], about["kinds"], strict=True))
+    known = {column: kind for column, kind in kinds.items() if kind in ("number", "text")}
+    target = about["target"]
+    known |= {target: "text"} if target and about["task"] == "classification" else {}
+    table = read_rows(data, **options | {"kinds": known | options.get("kinds", {})})
+    return about, table, *_matched(fitted, about, table, keep, data)
+
+
 def _about(file: str) -> dict[str, Any]:
-    """What a file says about its data may be anything; what is used of it is checked."""
+    """What the file says about its columns, checked: it may be forged."""
     from adatron.io import describe_file
     from adatron.io.printing import printable_path
 
@@ -107,11 +119,11 @@ def _about(file: str) -> dict[str, Any]:
 def _matched(
     fitted: Any, about: dict[str, Any], table: Any, keep: tuple[str, ...], data: str
 ) -> tuple[Any, Any, list[str]]:
-    """Rows as the model wants them, the target if it is there, and notes."""
+    """Rows as the model expects them, the target if it is there, and notes."""
     from scipy.sparse import csr_array
 
     from adatron.estimators.parameters import closest_name
-    from adatron.io.printing import printable_path, quoted
+    from adatron.io.printing import listed, printable_path
 
     n_features, source, columns = int(fitted.n_features_in_), printable_path(data), about["columns"]
     if isinstance(table, tuple):
@@ -138,16 +150,13 @@ def _matched(
     absent = [name for name in columns if name not in given]
     if absent:
         hint = closest_name(absent[0], extra)
-        raise ValueError(
-            f"{source}: lacks {', '.join(map(quoted, absent[:20]))} that the model was fitted on{hint}"
-        )
-    shown = ", ".join(map(quoted, extra[:5])) + (f" and {len(extra) - 5} more" if len(extra) > 5 else "")
-    notes = [f"columns that the model was not fitted on are ignored: {shown}"] if extra else []
+        raise ValueError(f"{source}: lacks {listed(absent, 20)} that the model was fitted on{hint}")
+    notes = [f"columns that the model was not fitted on are ignored: {listed(extra)}"] if extra else []
     return table[columns], table[target] if target in given else None, notes
 
 
 def _score(fitted: Any, X: Any, y: Any, task: str | None) -> dict[str, Any] | None:
-    """How good the predictions are, on the rows whose target is known; the guess is made on these."""
+    """How good the predictions are on rows whose target is known, against the best constant guess there."""
     import numpy as np
     import pandas as pd
 
@@ -164,10 +173,3 @@ def _score(fitted: Any, X: Any, y: Any, task: str | None) -> dict[str, Any] | No
     elif values.dtype.kind not in "iuf":
         return None
     return judge(fitted, rows_of(X, known), values, values, is_class=is_class)
-
-
-def _score_words(score: dict[str, Any]) -> str:
-    from adatron.cli.summary import score_rows
-
-    (_, error), (_, sure), *_ = score_rows(score, "the target")
-    return f"the target is known: error {error}; {sure}"

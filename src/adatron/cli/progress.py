@@ -1,4 +1,4 @@
-"""What is shown while a command works: a bar on a terminal, a line now and then otherwise."""
+"""Progress of a command: a bar on a terminal, otherwise a line every few seconds."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeE
 
 from adatron.cli.signals import Signals
 from adatron.cli.terminal import say
-
-__all__ = ["FitProgress", "progress_bar"]
 
 _BAR, _LINES = 0.1, 5.0  # seconds between two texts
 
@@ -30,7 +28,7 @@ class _Bar(Progress):
 
 
 def progress_bar(*, percentage: bool = False) -> Progress:
-    """A bar on the error stream if that is a terminal that can draw one; else one that shows nothing."""
+    """A bar on standard error; without a terminal that can draw it, it shows nothing."""
     console = _Console(stderr=True, highlight=False, markup=False)
     columns: list[ProgressColumn] = [TextColumn("{task.description}", markup=False), BarColumn()]
     if percentage:
@@ -40,7 +38,7 @@ def progress_bar(*, percentage: bool = False) -> Progress:
 
 
 class FitProgress:
-    """A callback of a fit: counts its rounds, shows them, and lets a signal end it."""
+    """Callback that counts and shows the rounds of a fit, and lets a signal end it."""
 
     def __init__(self, bar: Progress, name: str, time_limit: float | None, signals: Signals) -> None:
         self.bar, self.name, self.signals = bar, name, signals
@@ -50,13 +48,9 @@ class FitProgress:
         self.task = bar.add_task(f"{name}: preparing", total=time_limit)
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """The bar is there already."""
+        pass  # scikit-learn's protocol asks for these three
 
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """It goes away with the fit."""
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """An epoch is told of when it has ended."""
+    teardown = on_fit_task_begin = setup
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         self.signals.check()

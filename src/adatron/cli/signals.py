@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first ends the work and keeps what there is, a second ends the process at once."""
+"""Ctrl-C and SIGTERM: the first ends the work and keeps the model so far, a second kills the process."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-
-__all__ = ["Ended", "Signals", "ending_signals"]
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
 
@@ -17,7 +15,7 @@ class Ended(KeyboardInterrupt):
 
 
 class Signals:
-    """Which signal has come, if any."""
+    """Which signal has arrived, if any."""
 
     received: int | None = None
 
@@ -27,13 +25,13 @@ class Signals:
         return 128 + (self.received or signal.SIGINT)
 
     def check(self) -> None:
-        """Raise again: what is raised inside a destructor is lost."""
+        """Raise again, as an exception inside a destructor is lost."""
         if self.received is not None:
             raise Ended
 
     def handle(self, number: int, frame: Any) -> None:
         self.received = number
-        for ending in _ENDING:  # no Python code stands in the way of the next one
+        for ending in _ENDING:  # the next one ends the process at once
             signal.signal(ending, signal.SIG_DFL)
         raise Ended
 
@@ -46,7 +44,7 @@ def ending_signals() -> Iterator[Signals]:
         for number in _ENDING:
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 before[number] = signal.signal(number, signals.handle)
-    except ValueError:  # not the main thread, which alone may do so
+    except ValueError:  # only the main thread may do so
         before = {}
     try:
         yield signals

@@ -1,4 +1,4 @@
-"""What is printed: tables and JSON to the output; notes and warnings to the error stream."""
+"""Printing: tables and JSON to standard output, notes and warnings to standard error."""
 
 from __future__ import annotations
 
@@ -14,25 +14,21 @@ import click
 
 from adatron.io.printing import printable
 
-__all__ = ["print_json", "print_pairs", "print_table", "say", "shown", "told_warnings"]
-
 _FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
-_PIPED = 160  # characters of a line that no terminal limits
+_PIPED = 160  # characters of a line outside a terminal
 _STAND_INS = str.maketrans({"±": "+-", "█": "#", "²": "^2", "−": "-", "…": "...", "σ": "sigma", "×": "x"})
 
 
 def say(text: str) -> None:
-    """A line for the person at the terminal."""
+    """Print a line to standard error."""
     if sys.stderr is not None:
         # not click.echo, which cannot write to the stream of a progress bar
         print(shown(text, getattr(sys.stderr, "encoding", None)), file=sys.stderr, flush=True)
 
 
 def shown(text: str, encoding: str | None) -> str:
-    """`text` as a terminal of this encoding can show it: with stand-ins, else escapes.
+    """`text` in this encoding: characters that it lacks become stand-ins or escapes.
 
-    Examples
-    --------
     >>> from adatron.cli.terminal import shown
     >>> print(shown("R² 0.9 ± 0.1", "ascii"), shown("7 ± 2", "utf-8"))
     R^2 0.9 +- 0.1 7 ± 2
@@ -46,7 +42,7 @@ def shown(text: str, encoding: str | None) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Infinite numbers and half characters, which JSON lacks, become strings and escapes."""
+    """Print JSON; infinite numbers become strings, and lone surrogates escapes."""
     click.echo(json.dumps(_plain(value), indent=2, allow_nan=False))
 
 
@@ -61,29 +57,25 @@ def _plain(value: Any) -> Any:
 
 
 def print_pairs(pairs: Sequence[tuple[str, str]]) -> None:
-    """Names and values, one pair a line."""
-    _print(None, [list(pair) for pair in pairs], bold=True)
+    """Print names and values, one pair a line."""
+    print_table(None, pairs)
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:
-    """A table; the columns `right` are set flush right."""
-    _print(header, rows, right)
-
-
-def _print(
-    header: Sequence[str] | None, rows: Sequence[Sequence[str]], right: Sequence[int] = (), bold: bool = False
+def print_table(
+    header: Sequence[str] | None, rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()
 ) -> None:
+    """Print a table; columns in `right` are flush right. Without a header, the first column is bold."""
     from rich.box import ROUNDED
     from rich.console import Console
     from rich.table import Table
 
     console = Console(markup=False, highlight=False, emoji=False)
-    console.width = console.width if console.is_terminal else _PIPED
     is_terminal = console.is_terminal
+    console.width = console.width if is_terminal else _PIPED
     table = Table(show_header=header is not None, box=ROUNDED if is_terminal else None, pad_edge=is_terminal)
     for i in range(len(header or rows[0])):
         title = shown(header[i], console.encoding) if header else ""
-        style = "bold" if bold and i == 0 else None
+        style = "bold" if header is None and i == 0 else None
         table.add_column(title, style=style, overflow="fold", justify="right" if i in right else "left")
     for row in rows:
         table.add_row(*(shown(cell, console.encoding) for cell in row))
@@ -94,7 +86,7 @@ def _print(
 
 @contextmanager
 def told_warnings() -> Iterator[list[str]]:
-    """Say every warning once, and give the list of them, which grows as they come."""
+    """Print each warning once, and collect them in a list."""
     texts: list[str] = []
 
     def tell(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -8,19 +8,17 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.clustering import ClusterPath
-from adatron.display.style import COLOURS, INK, import_pyplot, innermost, new_panels
+from adatron.display.style import COLOURS, INK, innermost, new_panels, quieten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["ClusterPathDisplay"]
 
 _GREY = "#BBBBBB"  # outliers
 _BAR = 0.35  # width of a bar, in steps of σ
 
 
 class ClusterPathDisplay:
-    """Clusters as bars, one for each σ, with bands for the rows they share; beside them, their number.
+    """Bars of clusters for each σ, bands between clusters that share rows, and the number of clusters.
 
     Use `from_estimator`, or give a path and call `plot`.
 
@@ -58,8 +56,7 @@ class ClusterPathDisplay:
     """
 
     def __init__(self, path: ClusterPath, *, chosen: tuple[int, int] | None = None) -> None:
-        self.path = path
-        self.chosen = chosen
+        self.path, self.chosen = path, chosen
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, axes: Any = None) -> ClusterPathDisplay:
@@ -97,14 +94,9 @@ class ClusterPathDisplay:
         -------
         ClusterPathDisplay
         """
-        import_pyplot()
-        if axes is None:
-            _, panels = new_panels(2)
-            panels[0].figure.set_size_inches(9.6, 4.0)
-        else:
-            panels = np.ravel(np.asarray(axes, dtype=object))
-            if len(panels) != 2:
-                raise ValueError(f"axes must be two Axes, for bars and numbers, got {len(panels)}")
+        panels = new_panels(2, (9.6, 4.0))[1] if axes is None else np.ravel(np.asarray(axes, dtype=object))
+        if len(panels) != 2:
+            raise ValueError(f"axes must be two Axes, for bars and numbers, got {len(panels)}")
         self.axes_, self.figure_ = panels, panels[0].figure
         nu, sigma = self.path.choice() if self.chosen is None else self.chosen
         self._draw_bars(panels[0], nu, sigma)
@@ -124,20 +116,23 @@ class ClusterPathDisplay:
                 _draw_bands(ax, place - 1, labels[place - 1], own, colours[place])
         ax.plot(chosen, 1.02, "v", color=INK, clip_on=False)
         self._label_widths(ax)
-        ax.set(ylabel="part of the rows", ylim=(0.0, 1.0))
+        ax.set(ylabel="share of the rows", ylim=(0.0, 1.0))
         ax.set_title(f"clusters, ν = {self.path.nus[nu]:g} (grey: outliers)", fontsize=10, pad=12)
 
     def _draw_numbers(self, ax: Axes, nu: int, chosen: int) -> None:
         """The number of clusters for every ν and σ; those equal to the chosen number are shaded."""
+        from matplotlib.colors import ListedColormap
+        from matplotlib.patches import Rectangle
+
         counts = self.path.n_clusters
-        agrees = counts == counts[nu, chosen]
-        ax.pcolormesh(agrees, cmap=_two_shades(), vmin=0, vmax=1, edgecolors="white", linewidth=1.5)
+        agrees, shades = counts == counts[nu, chosen], ListedColormap(["#F4F4F4", "#CFE3F0"])
+        ax.pcolormesh(agrees, cmap=shades, vmin=0, vmax=1, edgecolors="white", linewidth=1.5)
         style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9, "color": INK}
         self.numbers_ = np.empty(counts.shape, dtype=object)
         for i, j in np.ndindex(counts.shape):
             self.numbers_[i, j] = ax.text(j + 0.5, i + 0.5, str(counts[i, j]), **style)
         box: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": 2.0, "zorder": 3}
-        ax.add_patch(import_pyplot().Rectangle((chosen, nu), 1.0, 1.0, **box))
+        ax.add_patch(Rectangle((chosen, nu), 1.0, 1.0, **box))
         self._label_widths(ax, shift=0.5)
         ax.set_yticks(np.arange(len(self.path.nus)) + 0.5, [f"{v:g}" for v in self.path.nus])
         ax.set(ylabel="ν")
@@ -146,17 +141,10 @@ class ClusterPathDisplay:
 
     def _label_widths(self, ax: Axes, shift: float = 0.0) -> None:
         places = np.arange(len(self.path.sigmas))
-        step = -(-len(places) // 8)  # labels that do not touch
+        step = -(-len(places) // 8)  # so that labels do not overlap
         ax.set_xticks(places[::step] + shift, [f"{s:.2g}" for s in self.path.sigmas[::step]])
         ax.set(xlabel="σ, falling", xlim=(shift - 0.5, len(places) - 0.5 + shift))
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.tick_params(labelsize=9)
-
-
-def _two_shades() -> Any:
-    from matplotlib.colors import ListedColormap
-
-    return ListedColormap(["#F4F4F4", "#CFE3F0"])
+        quieten(ax, grid=False)
 
 
 def _names(labels: np.ndarray) -> list[int]:
@@ -170,7 +158,7 @@ def _edges(labels: np.ndarray) -> np.ndarray:
 
 
 def _colours(labels: np.ndarray) -> list[dict[int, str]]:
-    """A colour for each cluster of each σ: the largest part of one that splits keeps it."""
+    """A colour for each cluster of each σ; when a cluster splits, its largest part keeps the colour."""
     every: list[dict[int, str]] = []
     for place, own in enumerate(labels):
         colours = {-1: _GREY}
@@ -187,7 +175,7 @@ def _colours(labels: np.ndarray) -> list[dict[int, str]]:
 
 
 def _draw_bands(ax: Axes, place: int, before: np.ndarray, after: np.ndarray, colours: dict[int, str]) -> None:
-    """One band for every cluster before and cluster after that share rows."""
+    """Draw a band between each pair of clusters, before and after, that share rows."""
     left, right = _edges(before)[:-1].copy(), _edges(after)[:-1].copy()
     ends = np.array([place + _BAR / 2, place + 1 - _BAR / 2])
     for i, old in enumerate(_names(before)):

@@ -6,28 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from adatron.display.history import (
-    check_axes,
-    check_history,
-    check_problems,
-    check_quantities,
-    positive,
-    problem_names_of,
-    summary_of,
-)
-from adatron.display.style import COLOURS, INK, innermost, label_panel, new_panels
+from adatron.display.style import COLOURS, INK, fitted_with, new_panels, quieten
+from adatron.estimators.classifier import Layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-__all__ = ["ConvergenceDisplay"]
-
 _Y_LABELS = {"margin": "margin", "bias": "bias", "objective": "objective", "violation": "KKT violation"}
 _LOG_FROM = 1_000  # epochs from which the default axis is logarithmic
-_MARKED_UP_TO = 20  # epochs up to which each is marked
+_MARKED_UP_TO = 20  # epochs up to which each one has a marker
+_SMALLEST = 1e-16  # drawn where a violation is never above zero
 
 
 class ConvergenceDisplay:
@@ -78,35 +68,40 @@ class ConvergenceDisplay:
     """
 
     def __init__(
-        self,
-        history: Mapping[str, Sequence[float]],
-        *,
-        problem_names: Sequence[str] | None = None,
-        final_bias: Sequence[float] | None = None,
-        title: str | None = None,
-    ) -> None:
-        self.history = history
-        self.problem_names = problem_names
-        self.final_bias = final_bias
-        self.title = title
+        self, history: Mapping[str, Sequence[float]], *, problem_names: Sequence[str] | None = None,
+        final_bias: Sequence[float] | None = None, title: str | None = None,
+    ) -> None:  # fmt: skip
+        self.history, self.problem_names = history, problem_names
+        self.final_bias, self.title = final_bias, title
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        quantities: str | Iterable[str] = tuple(_Y_LABELS),
-        problem: int | Iterable[int] | None = None,
-        axes: Any = None,
-        log_epochs: bool | None = None,
-        **line_kw: Any,
-    ) -> ConvergenceDisplay:
+    def from_estimator(cls, estimator: Any, **plot_kw: Any) -> ConvergenceDisplay:
         """Draw the history of a fitted estimator.
 
         Parameters
         ----------
         estimator : fitted estimator with ``history_``
             Or a pipeline that ends in one, or a search over one.
+        **plot_kw
+            Those of `plot`.
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        inner = fitted_with("history_", estimator, "ConvergenceDisplay needs an estimator of adatron")
+        names, bias = problem_names_of(inner), getattr(inner, "intercept_", None)
+        display = cls(inner.history_, problem_names=names, final_bias=bias, title=_summary_of(inner))
+        return display.plot(**plot_kw)
+
+    def plot(
+        self, *, quantities: str | Iterable[str] = tuple(_Y_LABELS), problem: Any = None, axes: Any = None,
+        log_epochs: bool | None = None, **line_kw: Any,
+    ) -> ConvergenceDisplay:  # fmt: skip
+        """Draw the history.
+
+        Parameters
+        ----------
         quantities : str or iterable of str, default=("margin", "bias", "objective", "violation")
             What to draw.
         problem : int or iterable of int, optional
@@ -122,68 +117,46 @@ class ConvergenceDisplay:
         -------
         ConvergenceDisplay
         """
-        check_is_fitted(estimator)
-        inner = innermost(estimator)
-        if not hasattr(inner, "history_"):
-            raise TypeError(
-                f"{type(inner).__name__} keeps no history_; ConvergenceDisplay needs an estimator of adatron"
+        names = [quantities] if isinstance(quantities, str) else list(quantities)
+        if not names or len(set(names)) < len(names) or not set(names) <= set(_Y_LABELS):
+            raise ValueError(
+                f"quantities must be some of {list(_Y_LABELS)}, each at most once, got {names!r}"
             )
-        display = cls(
-            inner.history_,
-            problem_names=problem_names_of(inner),
-            final_bias=getattr(inner, "intercept_", None),
-            title=summary_of(inner),
-        )
-        return display.plot(
-            quantities=quantities, problem=problem, axes=axes, log_epochs=log_epochs, **line_kw
-        )
-
-    def plot(
-        self,
-        *,
-        quantities: str | Iterable[str] = tuple(_Y_LABELS),
-        problem: int | Iterable[int] | None = None,
-        axes: Any = None,
-        log_epochs: bool | None = None,
-        **line_kw: Any,
-    ) -> ConvergenceDisplay:
-        """Draw the history.
-
-        Parameters
-        ----------
-        quantities : str or iterable of str, default=("margin", "bias", "objective", "violation")
-            What to draw.
-        problem : int or iterable of int, optional
-            Problems to draw; default: all.
-        axes : Axes or array of Axes, optional
-            One for each quantity; default: a new figure.
-        log_epochs : bool, optional
-            Whether epochs are on a logarithmic scale; default: from 1,000 epochs on.
-        **line_kw
-            Passed on to ``Axes.plot``.
-
-        Returns
-        -------
-        ConvergenceDisplay
-        """
-        names = check_quantities(quantities, _Y_LABELS)
-        columns = check_history(self.history, names)
-        problems = check_problems(problem, columns["problem"])
+        columns = _columns(self.history, names)
+        problems = [int(number) for number in np.unique(columns["problem"])]
+        if problem is not None:
+            chosen = [int(number) for number in np.atleast_1d(np.asarray(problem, dtype=int))]
+            unknown = [number for number in chosen if number not in problems]
+            if unknown:
+                raise ValueError(
+                    f"problem must be among the numbers {problems} of the history, got {unknown}"
+                )
+            problems = chosen
+        self.axes_ = new_panels(len(names))[1] if axes is None else np.asarray(axes, dtype=object).ravel()
+        if len(self.axes_) != len(names):
+            raise ValueError(
+                f"axes must be {len(names)} Axes, one for each of {names}, got {len(self.axes_)}"
+            )
+        self.figure_ = self.axes_[0].figure
         if axes is None:
-            self.figure_, self.axes_ = new_panels(len(names))
             self.figure_.suptitle(self.title or "", fontsize=10, color=INK)
-        else:
-            self.axes_ = check_axes(axes, names)
-            self.figure_ = self.axes_[0].figure
         longest = columns["epoch"].max(initial=0.0)
         log_epochs = longest >= _LOG_FROM if log_epochs is None else log_epochs
         self.lines_: dict[str, list[Line2D]] = {}
         for ax, name in zip(self.axes_, names, strict=True):
             self.lines_[name] = self._curves(ax, name, columns, problems, line_kw)
             self._references(ax, name, problems)
-            label_panel(
-                ax, _Y_LABELS[name], log_x=log_epochs, log_y=name == "violation", is_empty=longest == 0.0
-            )
+            ax.set(xlabel="epoch", ylabel=_Y_LABELS[name])
+            quieten(ax)
+            if longest == 0.0:
+                ax.text(0.5, 0.5, "no epoch was completed", transform=ax.transAxes, ha="center", color=INK)
+                continue
+            ax.set(xscale="log" if log_epochs else "linear")
+            if name == "violation":
+                ax.set_yscale("log")
+                low, high = ax.get_ylim()
+                if 0.0 < low < high < 10.0 * low:  # ticks need a power of ten to read well
+                    ax.set_ylim(10.0 ** np.floor(np.log10(low)), 10.0 ** np.ceil(np.log10(high)))
         self._legend(problems, is_own_figure=axes is None)
         return self
 
@@ -194,36 +167,33 @@ class ConvergenceDisplay:
         is_many = len(problems) > len(COLOURS)
         for place, problem in enumerate(problems):
             own = columns["problem"] == problem
+            is_named = self.problem_names is not None and problem < len(self.problem_names)
             style = {
                 "color": COLOURS[0] if is_many else COLOURS[place],
                 "linewidth": 1.6 if len(problems) == 1 else 1.0,
                 "alpha": 0.35 if is_many else 1.0,
                 "marker": "o" if own.sum() <= _MARKED_UP_TO else None,
                 "markersize": 3.0,
-                "label": self._name(problem),
+                "label": self.problem_names[problem] if is_named else f"problem {problem}",  # type: ignore[index]
             }
-            values = positive(columns[name][own]) if name == "violation" else columns[name][own]
+            values = columns[name][own]
+            if name == "violation":  # on a logarithmic axis, zero is drawn as the smallest value above it
+                above = values[values > 0.0]
+                values = np.maximum(values, above.min() if len(above) else _SMALLEST)
             lines += ax.plot(columns["epoch"][own], values, **(style | line_kw))
         return lines
-
-    def _name(self, problem: int) -> str:
-        if self.problem_names is None or problem >= len(self.problem_names):
-            return f"problem {problem}"
-        return self.problem_names[problem]
 
     def _references(self, ax: Axes, name: str, problems: list[int]) -> None:
         """Lines for the values at the optimum."""
         if name == "margin":
             ax.axhline(1.0, color=INK, linestyle="--", linewidth=1.0, label="margin = 1")
         if name == "bias" and self.final_bias is not None and len(problems) <= len(COLOURS):
+            label = "bias of the model"
             for line, problem in zip(self.lines_[name], problems, strict=True):
-                ax.axhline(
-                    float(self.final_bias[problem]),
-                    color=INK if len(problems) == 1 else line.get_color(),
-                    linestyle=":",
-                    linewidth=1.0,
-                    label="bias of the model" if line is self.lines_[name][0] else "_nolegend_",
-                )
+                colour = INK if len(problems) == 1 else line.get_color()
+                bias = float(self.final_bias[problem])
+                ax.axhline(bias, color=colour, linestyle=":", linewidth=1.0, label=label)
+                label = "_nolegend_"
 
     def _legend(self, problems: list[int], *, is_own_figure: bool) -> None:
         curves = self.lines_[next(iter(self.lines_))] if 1 < len(problems) <= len(COLOURS) else []
@@ -239,3 +209,45 @@ class ConvergenceDisplay:
             self.figure_.legend(
                 handles=curves, loc="outside lower center", ncols=3, fontsize=9, frameon=False
             )
+
+
+def _columns(history: Mapping[str, Sequence[float]], names: list[str]) -> dict[str, np.ndarray]:
+    """The columns `names`, with problem and epoch, as arrays of one length."""
+    wanted = ["problem", "epoch", *names]
+    missing = [name for name in wanted if name not in history]
+    if missing:
+        raise ValueError(f"history must have the lists {wanted}; {missing} missing")
+    columns = {name: np.asarray(history[name], dtype=float) for name in wanted}
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"the lists of history must have one length, got {lengths}")
+    return columns
+
+
+def problem_names_of(estimator: Any) -> list[str] | None:
+    """The classes that each problem separates, for a classifier of more than two."""
+    classes = getattr(estimator, "classes_", ())
+    if len(classes) < 3:
+        return None
+    layout = Layout(len(classes), getattr(estimator, "multi_class", "ovr"))
+    if layout.is_direct:
+        return [" / ".join(map(str, classes))]
+    if layout.is_pairwise:
+        return [f"{classes[i]} / {classes[j]}" for i, j in layout.pairs]
+    return [f"{c} / rest" for c in classes]
+
+
+def _summary_of(estimator: Any) -> str:
+    """One line on how the fit ended."""
+    parts = [type(estimator).__name__]
+    if hasattr(estimator, "status_"):
+        parts.append(str(estimator.status_))
+    if hasattr(estimator, "n_iter_"):
+        epochs = int(np.max(estimator.n_iter_))
+        parts.append(f"{epochs:,} epoch{'s' if epochs != 1 else ''}")
+    if hasattr(estimator, "duality_gap_"):
+        estimate = "" if estimator.gap_is_exact_ else " (estimate)"
+        parts.append(f"relative duality gap {estimator.duality_gap_:.1e}{estimate}")
+    line = " · ".join(parts)
+    is_exact = getattr(estimator, "finished_exactly_", False)
+    return f"{line}\n(finished exactly after the last epoch shown)" if is_exact else line

@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from adatron.display.style import COLOURS, innermost, new_panels
+from adatron.display.style import COLOURS, fitted_with, new_panels, quieten, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["ImportanceDisplay"]
-
-_LONGEST_NAME = 30  # characters
 
 
 class ImportanceDisplay:
@@ -72,14 +67,9 @@ class ImportanceDisplay:
         -------
         ImportanceDisplay
         """
-        check_is_fitted(estimator)
-        inner = innermost(estimator)
-        importances = getattr(inner, "feature_importances_", None)
-        if importances is None:
-            raise TypeError(
-                f"{type(inner).__name__} has no feature_importances_; AutoSVC and AutoSVR have, and "
-                "sklearn.inspection.permutation_importance measures those of any estimator"
-            )
+        hint = "AutoSVC and AutoSVR have, and sklearn.inspection.permutation_importance measures those of any"
+        inner = fitted_with("feature_importances_", estimator, f"{hint} estimator")
+        importances = inner.feature_importances_
         names = getattr(inner, "feature_names_in_", [f"feature {j}" for j in range(len(importances))])
         return cls(importances, list(names)).plot(**plot_kw)
 
@@ -102,22 +92,12 @@ class ImportanceDisplay:
         if n_columns < 1:
             raise ValueError(f"n_columns must be an integer >= 1, got {n_columns!r}")
         shown = np.argsort(-self.importances, kind="stable")[:n_columns]
-        if ax is None:
-            self.figure_, axes = new_panels(1)
-            self.figure_.set_size_inches(6.0, 1.0 + 0.3 * len(shown))
-            ax = axes[0]
-        else:
-            self.figure_ = ax.figure  # type: ignore[assignment]
-        self.ax_ = ax
+        self.ax_ = ax = new_panels(1, (6.0, 1.0 + 0.3 * len(shown)))[1][0] if ax is None else ax
+        self.figure_ = ax.figure
         places = np.arange(len(shown))
         self.bars_ = ax.barh(places, self.importances[shown], **({"color": COLOURS[0]} | bar_kw))
-        ax.set_yticks(places, labels=[_shortened(self.names[j]) for j in shown])
+        ax.set_yticks(places, labels=[shortened(self.names[j]) for j in shown])
         ax.invert_yaxis()
         ax.set(xlabel="importance", xlim=(0.0, None))
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.tick_params(labelsize=9)
+        quieten(ax, grid=False)
         return self
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from adatron.display.style import COLOURS, INK, innermost, new_panels
+from adatron.display.style import COLOURS, INK, fitted_with, new_panels, plain_ticks, quieten
 from adatron.selection import KernelPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.lines import Line2D
-
-__all__ = ["KernelPathDisplay"]
 
 _LOG_FROM = 10.0  # ratio of the largest criterion to the smallest from which its axis is logarithmic
 _LEGEND_COLUMNS = 4
@@ -24,7 +20,7 @@ _SUPPORT = "#9A6A00"  # dark enough for the labels of an axis
 
 
 class KernelPathDisplay:
-    """The criterion of a path against the width, the best one marked, and the number of support vectors.
+    """Criterion and number of support vectors along a path of kernel widths, the best width marked.
 
     Use `from_path` or `from_estimator`, or give a path and call `plot`.
 
@@ -40,11 +36,11 @@ class KernelPathDisplay:
     support_ax_ : Axes or None
         Of the number of support vectors, on the right.
     line_ : Line2D
-        The criterion; of several kernels, that of the best step's.
+        The criterion, for the kernel of the best step.
     lines_ : dict of Line2D
         That of each kernel, by its name.
     weighted_ : dict of Line2D
-        Diamonds for steps with weights of features, by the name of the kernel.
+        Diamonds for steps with feature weights, by the name of the kernel.
     support_line_ : Line2D or None
     best_ : Line2D
         The ring around the best step.
@@ -76,35 +72,20 @@ class KernelPathDisplay:
         self.path = path
 
     @classmethod
-    def from_path(
-        cls,
-        path: KernelPath,
-        *,
-        ax: Axes | None = None,
-        support_vectors: bool = True,
-        log_criterion: bool | None = None,
-        **line_kw: Any,
-    ) -> KernelPathDisplay:
+    def from_path(cls, path: KernelPath, **plot_kw: Any) -> KernelPathDisplay:
         """Draw a path.
 
         Parameters
         ----------
         path : KernelPath
-        ax : Axes, optional
-            Default: a new figure.
-        support_vectors : bool, default=True
-            Whether an axis on the right shows their number, if the path has it.
-        log_criterion : bool, optional
-            Whether the criterion is on a logarithmic scale; default: if it spans a factor of 10 and is not
-            a share (at most 1).
-        **line_kw
-            Passed on to ``Axes.plot`` for the criterion.
+        **plot_kw
+            Those of `plot`.
 
         Returns
         -------
         KernelPathDisplay
         """
-        return cls(path).plot(ax=ax, support_vectors=support_vectors, log_criterion=log_criterion, **line_kw)
+        return cls(path).plot(**plot_kw)
 
     @classmethod
     def from_estimator(cls, estimator: Any, **plot_kw: Any) -> KernelPathDisplay:
@@ -115,29 +96,19 @@ class KernelPathDisplay:
         estimator : fitted estimator with ``path_``
             Or a pipeline that ends in one, or a search over one.
         **plot_kw
-            Those of `from_path`.
+            Those of `plot`.
 
         Returns
         -------
         KernelPathDisplay
         """
-        check_is_fitted(estimator)
-        inner = innermost(estimator)
-        if not hasattr(inner, "path_"):
-            raise TypeError(
-                f"{type(inner).__name__} keeps no path_; KernelPathDisplay needs an estimator that chose its "
-                "kernel on a path, or from_path with the result of sigma_path"
-            )
-        return cls(inner.path_).plot(**plot_kw)
+        hint = "KernelPathDisplay needs an estimator that searched a path, or from_path(sigma_path(X, y))"
+        return cls(fitted_with("path_", estimator, hint).path_).plot(**plot_kw)
 
     def plot(
-        self,
-        *,
-        ax: Axes | None = None,
-        support_vectors: bool = True,
-        log_criterion: bool | None = None,
+        self, *, ax: Axes | None = None, support_vectors: bool = True, log_criterion: bool | None = None,
         **line_kw: Any,
-    ) -> KernelPathDisplay:
+    ) -> KernelPathDisplay:  # fmt: skip
         """Draw the path.
 
         Parameters
@@ -156,13 +127,8 @@ class KernelPathDisplay:
         -------
         KernelPathDisplay
         """
-        if ax is None:
-            self.figure_, axes = new_panels(1)
-            self.figure_.set_size_inches(6.0, 3.8)
-            ax = axes[0]
-        else:
-            self.figure_ = ax.figure  # type: ignore[assignment]
-        self.ax_ = ax
+        self.ax_ = ax = new_panels(1, (6.0, 3.8))[1][0] if ax is None else ax
+        self.figure_ = ax.figure
         order = self._shown()
         x, values = (self._column(name)[order] for name in (self.path.x, "criterion"))
         usable = np.isfinite(values)
@@ -182,7 +148,7 @@ class KernelPathDisplay:
         return self
 
     def _lines(self, line_kw: Any) -> None:
-        """A line for each kernel, and diamonds for its steps with weights of features."""
+        """Draw a line for each kernel, and diamonds for its steps with feature weights."""
         self.lines_: dict[str, Line2D] = {}
         self.weighted_: dict[str, Line2D] = {}
         best, power = self.path.best.get("kernel", ""), self._column("power")
@@ -207,9 +173,9 @@ class KernelPathDisplay:
         return x[np.isfinite(values)], values[np.isfinite(values)]
 
     def _shown(self, chosen: Any = True) -> np.ndarray:
-        """Places of the steps in order of σ; of several levels of a search, those of the best step's.
+        """Places of the steps in order of σ, from the level of the search that holds the best step.
 
-        Of several steps with one σ, which differ in something else, the best.
+        Among steps with the same σ, only the best is shown.
         """
         level, criterion = self._column("level"), self._column("criterion")
         same = np.flatnonzero(((level == level[self.path.best_index]) | np.isnan(level)) & chosen)
@@ -230,17 +196,10 @@ class KernelPathDisplay:
     def _ring(self) -> Line2D:
         best, x = self.path.best, self.path.x
         name = {"sigma": "σ", "gamma": "γ"}.get(x, x)
-        ring: dict[str, Any] = {
-            "marker": "o",
-            "markersize": 10.0,
-            "markerfacecolor": "none",
-            "linestyle": "none",
-        }
+        ring: dict[str, Any] = {"marker": "o", "markersize": 10.0, "markerfacecolor": "none", "zorder": 4}
+        ring |= {"linestyle": "none", "color": COLOURS[1], "label": f"best: {name} = {best[x]:.3g}"}
         self.ax_.axvline(best[x], color=INK, linestyle=":", linewidth=1.0)
-        label = f"best: {name} = {best[x]:.3g}"
-        return self.ax_.plot(
-            [best[x]], [best.get("criterion", np.nan)], color=COLOURS[1], label=label, zorder=4, **ring
-        )[0]
+        return self.ax_.plot([best[x]], [best.get("criterion", np.nan)], **ring)[0]
 
     def _crosses(self, x: np.ndarray) -> Line2D | None:
         if not len(x):
@@ -254,43 +213,21 @@ class KernelPathDisplay:
         low, high = values.min(initial=np.inf), values.max(initial=0.0)
         if log_criterion is None:
             log_criterion = bool(high > 1.0 and 0.0 < _LOG_FROM * low < high)
-        ax.set_xscale("log")
-        if log_criterion:
-            ax.set_yscale("log")
-            _plain_ticks(ax.yaxis)
-        elif low >= 0.0:
+        ax.set(xscale="log", yscale="log" if log_criterion else "linear")
+        if not log_criterion and low >= 0.0:
             ax.set_ylim(bottom=0.0)
         ax.set(xlabel=_X_LABELS.get(self.path.x, self.path.x), ylabel=self.path.criterion)
-        ax.grid(visible=True, which="major", color="#DDDDDD", linewidth=0.6)
-        ax.set_axisbelow(True)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.tick_params(labelsize=9)
-        _plain_ticks(ax.xaxis)
+        quieten(ax)
+        plain_ticks(ax.xaxis)
+        plain_ticks(ax.yaxis)
 
     def _support(self, x: np.ndarray, counts: np.ndarray) -> None:
         right = self.ax_.twinx()
-        style: dict[str, Any] = {
-            "color": _SUPPORT,
-            "linewidth": 1.2,
-            "linestyle": "--",
-            "label": "support vectors",
-        }
-        self.support_ax_, self.support_line_ = right, right.plot(x, counts, **style)[0]
+        style: dict[str, Any] = {"color": _SUPPORT, "linewidth": 1.2, "linestyle": "--"}
+        self.support_ax_ = right
+        self.support_line_ = right.plot(x, counts, label="support vectors", **style)[0]
         right.set_ylim(bottom=0.0)
         right.set_ylabel("support vectors", color=_SUPPORT)
         right.tick_params(axis="y", colors=_SUPPORT, labelsize=9)
         right.spines[["top", "left"]].set_visible(False)
         right.spines["right"].set_color(_SUPPORT)
-
-
-def _plain_ticks(axis: Axis) -> None:
-    """Plain numbers on a logarithmic axis that spans a few powers of ten only."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    low, high = axis.get_view_interval()
-    if high > 1e4 * low:
-        return
-    steps = (1.0, 2.0, 5.0) if high < 300.0 * low else (1.0,)
-    axis.set_major_locator(LogLocator(base=10.0, subs=steps))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from scipy import sparse
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from adatron.display.plane import (
-    check_classes,
-    check_points,
-    feature_names_of,
-    grid_around,
-    like,
-    support_vectors_of,
-)
-from adatron.display.style import INK, NEGATIVE, POSITIVE, import_pyplot, new_panels
+from adatron.display.style import INK, NEGATIVE, POSITIVE, import_pyplot, innermost, new_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MarginDisplay"]
-
 _MARKERS = ("o", "^")
+_PADDING = 0.1  # of the range of each feature
 _SOFT = ("#A9CDE4", "#F7F7F7", "#F2C6A5")  # negative side, boundary, positive side
 
 
@@ -71,32 +64,20 @@ class MarginDisplay:
     """
 
     def __init__(
-        self,
-        xx0: np.ndarray,
-        xx1: np.ndarray,
-        response: np.ndarray,
-        *,
-        X: np.ndarray,
-        is_positive: np.ndarray,
-        class_names: tuple[str, str] = ("-1", "+1"),
+        self, xx0: np.ndarray, xx1: np.ndarray, response: np.ndarray, *, X: np.ndarray,
+        is_positive: np.ndarray, class_names: tuple[str, str] = ("-1", "+1"),
         support_vectors: np.ndarray | None = None,
         feature_names: tuple[str, str] = ("feature 0", "feature 1"),
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.xx0, self.xx1, self.response = xx0, xx1, response
         self.X, self.is_positive, self.class_names = X, is_positive, class_names
         self.support_vectors, self.feature_names = support_vectors, feature_names
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        ax: Axes | None = None,
-        grid_resolution: int = 200,
+        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, grid_resolution: int = 200,
         legend: bool = True,
-    ) -> MarginDisplay:
+    ) -> MarginDisplay:  # fmt: skip
         """Draw a fitted classifier of two features and two classes.
 
         Parameters
@@ -115,22 +96,7 @@ class MarginDisplay:
         -------
         MarginDisplay
         """
-        check_is_fitted(estimator)
-        points, labels = check_points(X, y)
-        classes = check_classes(estimator, labels)
-        xx0, xx1 = grid_around(points, grid_resolution)
-        grid = like(X, np.column_stack([xx0.ravel(), xx1.ravel()]))
-        display = cls(
-            xx0,
-            xx1,
-            np.asarray(estimator.decision_function(grid)).reshape(xx0.shape),
-            X=points,
-            is_positive=labels == classes[1],
-            class_names=(str(classes[0]), str(classes[1])),
-            support_vectors=support_vectors_of(estimator, points),
-            feature_names=feature_names_of(X),
-        )
-        return display.plot(ax=ax, legend=legend)
+        return display_of(estimator, X, y, grid_resolution).plot(ax=ax, legend=legend)
 
     def plot(self, *, ax: Axes | None = None, legend: bool = True) -> MarginDisplay:
         """Draw the surface, its lines and the points.
@@ -146,12 +112,13 @@ class MarginDisplay:
         MarginDisplay
         """
         import_pyplot()
-        if ax is None:
-            figure, axes = new_panels(1)
-            figure.set_size_inches(5.6, 4.6)
-            ax = axes[0]
-        self.ax_, self.figure_ = ax, ax.figure
-        self._draw_surface()
+        from matplotlib.colors import LinearSegmentedColormap
+
+        self.ax_ = ax = new_panels(1, (5.6, 4.6))[1][0] if ax is None else ax
+        self.figure_ = ax.figure
+        colours = LinearSegmentedColormap.from_list("adatron_margin", _SOFT)
+        surface: dict[str, Any] = {"levels": np.linspace(-2.0, 2.0, 17), "cmap": colours, "extend": "both"}
+        self.surface_ = ax.contourf(self.xx0, self.xx1, self.response, zorder=0, **surface)
         self.boundary_ = self._draw_level([0.0], "-", 1.8)
         self.margins_ = self._draw_level([-1.0, 1.0], "--", 1.1)
         self._draw_points()
@@ -161,50 +128,23 @@ class MarginDisplay:
             self._draw_legend()
         return self
 
-    def _draw_surface(self) -> None:
-        from matplotlib.colors import LinearSegmentedColormap
-
-        colours = LinearSegmentedColormap.from_list("adatron_margin", _SOFT)
-        levels = np.linspace(-2.0, 2.0, 17)
-        self.surface_ = self.ax_.contourf(
-            self.xx0, self.xx1, self.response, levels=levels, cmap=colours, extend="both", zorder=0
-        )
-
     def _draw_level(self, levels: list[float], linestyle: str, width: float) -> Any:
         reached = [level for level in levels if self.response.min() < level < self.response.max()]
         if not reached:
             return None
-        return self.ax_.contour(
-            self.xx0,
-            self.xx1,
-            self.response,
-            levels=reached,
-            colors=INK,
-            linestyles=linestyle,
-            linewidths=width,
-            zorder=1,
-        )
+        style: dict[str, Any] = {"colors": INK, "linestyles": linestyle, "linewidths": width, "zorder": 1}
+        return self.ax_.contour(self.xx0, self.xx1, self.response, levels=reached, **style)
 
     def _draw_points(self) -> None:
-        self.points_ = [
-            self._scatter(
-                self.X[self.is_positive == bool(side)],
-                label=f"class {self.class_names[side]}",
-                s=34,
-                marker=_MARKERS[side],
-                color=colour,
-                edgecolor="white",
-                linewidth=0.5,
-            )
-            for side, colour in enumerate((NEGATIVE, POSITIVE))
-        ]
+        self.points_ = []
+        for side, colour in enumerate((NEGATIVE, POSITIVE)):
+            style: dict[str, Any] = {"s": 34, "marker": _MARKERS[side], "color": colour, "zorder": 2}
+            style |= {"edgecolor": "white", "linewidth": 0.5, "label": f"class {self.class_names[side]}"}
+            self.points_.append(self.ax_.scatter(*self.X[self.is_positive == bool(side)].T, **style))
         self.rings_ = None
         if self.support_vectors is not None:
-            rings = {"facecolors": "none", "edgecolors": INK, "linewidths": 1.0}
-            self.rings_ = self._scatter(self.support_vectors, label="support vector", s=85, **rings)
-
-    def _scatter(self, points: np.ndarray, **style: Any) -> Any:
-        return self.ax_.scatter(points[:, 0], points[:, 1], zorder=2, **style)
+            style = {"facecolors": "none", "edgecolors": INK, "linewidths": 1.0, "s": 85, "zorder": 2}
+            self.rings_ = self.ax_.scatter(*self.support_vectors.T, label="support vector", **style)
 
     def _draw_legend(self) -> None:
         from matplotlib.lines import Line2D
@@ -219,3 +159,79 @@ class MarginDisplay:
         self.ax_.legend(
             handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), fontsize=9, frameon=False
         )
+
+
+def display_of(estimator: Any, X: Any, y: Any, grid_resolution: int) -> MarginDisplay:
+    """The display of a fitted classifier, not drawn yet."""
+    check_is_fitted(estimator)
+    points, labels = _points(X, y)
+    classes = _two_classes(estimator, labels)
+    xx0, xx1 = _grid_around(points, grid_resolution)
+    grid = np.column_stack([xx0.ravel(), xx1.ravel()])
+    if hasattr(X, "columns"):  # estimators compare names
+        grid = type(X)(grid, **{"columns" if hasattr(X, "iloc") else "schema": list(X.columns)})
+    first, second = getattr(X, "columns", ("feature 0", "feature 1"))
+    return MarginDisplay(
+        xx0,
+        xx1,
+        np.asarray(estimator.decision_function(grid)).reshape(xx0.shape),
+        X=points,
+        is_positive=labels == classes[1],
+        class_names=(str(classes[0]), str(classes[1])),
+        support_vectors=_support_vectors_of(estimator, points),
+        feature_names=(str(first), str(second)),
+    )
+
+
+def _points(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """`X` as an array with two columns, `y` as an array of as many labels."""
+    points = np.asarray(X.toarray() if sparse.issparse(X) else X)
+    if points.ndim != 2 or points.shape[1] != 2 or len(points) == 0:
+        raise ValueError(
+            f"MarginDisplay draws two features, but X has shape {points.shape}; choose two columns, or "
+            "reduce X to two (for instance with PCA), and fit on those"
+        )
+    labels = np.asarray(y).ravel()
+    check_consistent_length(points, labels)
+    return points.astype(float), labels
+
+
+def _two_classes(estimator: Any, labels: np.ndarray) -> np.ndarray:
+    """The two classes of the estimator, with `labels` among them."""
+    classes = np.asarray(getattr(estimator, "classes_", np.unique(labels)))
+    if classes.shape != (2,):
+        raise ValueError(
+            f"MarginDisplay draws two classes, but classes_ has shape {classes.shape}: {classes.tolist()!r}; "
+            "fit on the rows of two of them, or on one against the rest"
+        )
+    unknown = np.setdiff1d(labels, classes)
+    if len(unknown):
+        raise ValueError(f"y must hold only the classes {classes.tolist()!r}, got also {unknown.tolist()!r}")
+    return classes
+
+
+def _grid_around(points: np.ndarray, resolution: int) -> list[np.ndarray]:
+    """``resolution × resolution`` places over the range of `points` and a little more."""
+    if not isinstance(resolution, Integral) or resolution < 2:
+        raise ValueError(f"grid_resolution must be an integer >= 2, got {resolution!r}")
+    low, high = points.min(axis=0), points.max(axis=0)
+    extra = np.where(high > low, _PADDING * (high - low), 1.0)
+    sides = [np.linspace(a, b, int(resolution)) for a, b in zip(low - extra, high + extra, strict=True)]
+    return np.meshgrid(*sides)
+
+
+def _support_vectors_of(estimator: Any, points: np.ndarray) -> np.ndarray | None:
+    """Where the support vectors lie, in the coordinates of `points`.
+
+    A pipeline holds them in transformed coordinates; they can be drawn if `points` are the training data.
+    """
+    inner = innermost(estimator)
+    support = getattr(inner, "support_", None)
+    vectors: Any = getattr(inner, "support_vectors_", None)
+    if support is None or vectors is None:  # all rows of a least-squares machine are support vectors
+        return None
+    vectors = vectors.toarray() if sparse.issparse(vectors) else np.asarray(vectors)
+    if inner is estimator and vectors.shape == (len(support), 2):
+        return vectors
+    is_training_data = getattr(inner, "shape_fit_", (len(points),))[0] == len(points)
+    return points[support] if is_training_data and np.all(support < len(points)) else None

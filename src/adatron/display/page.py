@@ -1,4 +1,4 @@
-"""Self-contained HTML pages for light and dark, wide and narrow screens and paper; they load nothing.
+"""Self-contained HTML pages for light and dark themes, all screen widths and print; they load nothing.
 
 Every function escapes the text it is given, and returns a piece of HTML.
 
@@ -23,45 +23,32 @@ from adatron.display.figures import GRID_STAND_IN, INK_STAND_IN, figure_svg
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "badge",
-    "beside",
-    "code",
-    "definitions",
-    "figure_html",
-    "heading",
-    "items",
-    "page",
-    "paragraph",
-    "table",
-]
 
-_LEAST_SCALE = 0.62  # of a figure: a narrow window scrolls it rather than make it illegible
+_LEAST_SCALE = 0.62  # of a figure: below it, a narrow window scrolls
 
 
 def page(title: str, body: Sequence[str]) -> str:
     """The HTML page around the pieces in `body`."""
+    inside = "\n".join(body)
     style = files("adatron.display").joinpath("page.css").read_text(encoding="utf-8")
-    return "\n".join(
-        [
-            "<!doctype html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">',
-            f"<title>{escape(title)}</title>",
-            f"<style>\n{style}</style>",
-            "</head>",
-            "<body>",
-            f"<main>\n<h1>{escape(title)}</h1>",
-            *body,
-            "</main>",
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<main>
+<h1>{escape(title)}</h1>
+{inside}
+</main>
+</body>
+</html>
+"""
 
 
 def paragraph(text: str, *, kind: str = "") -> str:
@@ -70,22 +57,22 @@ def paragraph(text: str, *, kind: str = "") -> str:
 
 
 def heading(text: str) -> str:
-    """Of a section."""
+    """The heading of a section."""
     return f"<h2>{escape(text)}</h2>"
 
 
 def code(text: str) -> str:
-    """Lines to be typed."""
+    """A block of code."""
     return f"<pre><code>{escape(text)}</code></pre>"
 
 
 def items(texts: Sequence[str]) -> str:
-    """A list, each item plain text."""
+    """A list of plain texts."""
     return "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in texts) + "</ul>" if texts else ""
 
 
 def definitions(pairs: Sequence[tuple[str, str]]) -> str:
-    """Names and what they stand for."""
+    """A list of names with their values."""
     return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in pairs) + "</dl>"
 
 
@@ -95,14 +82,9 @@ def badge(text: str, kind: str) -> str:
 
 
 def table(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    numeric: Sequence[int] = (),
-    wide: Sequence[int] = (),
-    caption: str = "",
-    raw: Sequence[int] = (),
-) -> str:
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, numeric: Sequence[int] = (),
+    wide: Sequence[int] = (), caption: str = "", raw: Sequence[int] = (),
+) -> str:  # fmt: skip
     """A table that scrolls by itself when it is too wide.
 
     Columns `numeric` are set flush right, columns `wide` hold sentences; columns `raw` are pieces of HTML
@@ -124,7 +106,7 @@ def table(
 
 
 def figure_html(figure: Figure | str, caption: str) -> str:
-    """A figure whose ink follows the theme, with its caption; a string is what `figure_svg` gave."""
+    """A figure with its caption, whose ink follows the theme; a string is an SVG of `figure_svg`."""
     svg = figure_svg(figure)
     points = float(svg.partition('width="')[2].partition("pt")[0])
     svg = svg.replace(INK_STAND_IN, "currentColor").replace(GRID_STAND_IN, "var(--grid)")
@@ -135,7 +117,7 @@ def figure_html(figure: Figure | str, caption: str) -> str:
 
 
 def beside(figures: Sequence[str]) -> str:
-    """Figures in a row where there is room for it."""
+    """Figures side by side where there is room."""
     return f'<div class="beside">{"".join(figures)}</div>' if len(figures) > 1 else "".join(figures)
 
 

@@ -1,4 +1,4 @@
-"""Puts a report together, section by section."""
+"""The report, section by section."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from adatron.auto import AutoSVC, AutoSVR
+from adatron.auto.base import AutoEstimator
 from adatron.display.page import (
     beside,
     code,
@@ -16,7 +18,7 @@ from adatron.display.page import (
     page,
     paragraph,
     table,
-)
+)  # fmt: skip
 from adatron.display.report import pictures
 from adatron.display.report.judge import judge, what_mattered
 from adatron.display.report.story import FitStory
@@ -27,76 +29,69 @@ from adatron.display.report.words import (
     choice_words,
     kernel_width,
     rate_words,
-)
+)  # fmt: skip
+from adatron.display.style import encoder_of
+from adatron.explanation import explain
 from adatron.selection import KernelPath
-from adatron.tables import TableEncoder
-
-__all__ = ["fit_report"]
 
 _MOST_CLASSES = 30  # in a confusion matrix
 _MOST_NAMED = 12  # classes whose support vectors are counted, columns that mattered
 _MOST_COLUMNS = 100
+_MOST_CELLS = 50_000  # of a machine's vectors, up to which a prediction is explained in seconds
+_BACKGROUND = 10  # rows that the explained one is compared with
+_COVERAGE = 0.9  # of intervals and of sets of classes
 
 
 def fit_report(story: FitStory) -> str:
-    """The report as one HTML document.
-
-    Parameters
-    ----------
-    story : FitStory
-
-    Returns
-    -------
-    str
-    """
+    """The report as one HTML document."""
+    n_test = f"{story.n_test:,}" if story.n_test else "none"
+    data = [("training rows", f"{story.n_train:,}"), ("test rows", n_test), *story.data.items()]
+    results = {
+        "classification": _classification, "regression": _regression, "outliers": _outliers,
+        "clusters": _clusters,
+    }  # fmt: skip
+    certificate = [*certificate_words(story.machine), *bound_words(story)]
     body = [
-        *_data_section(story),
-        *_result_section(story),
-        *_choice_section(story),
+        heading("Data"), definitions(data), items(story.notes),
+        heading("Result"), *results[story.task](story), items([f"Warning: {w}" for w in story.warnings]),
+        *_model_section(story.machine),
+        *_example_section(story),
         *_columns_section(story),
         *_cost_section(story),
-        *_convergence_section(story),
-        *_certificate_section(story),
-    ]
+        *_convergence_section(story.machine),
+        heading("Certificate"), *map(paragraph, certificate),
+    ]  # fmt: skip
     return page(f"{type(story.machine).__name__} on {story.name}", body)
-
-
-def _data_section(story: FitStory) -> list[str]:
-    known = {
-        "training rows": f"{story.n_train:,}",
-        "test rows": f"{story.n_test:,}" if story.has_test else "none",
-    }
-    return [heading("Data"), definitions([*known.items(), *story.data.items()]), items(story.notes)]
-
-
-def _result_section(story: FitStory) -> list[str]:
-    sections = {
-        "classification": _classification,
-        "regression": _regression,
-        "outliers": _outliers,
-        "clusters": _clusters,
-    }
-    return [heading("Result"), *sections[story.task](story), items([f"Warning: {w}" for w in story.warnings])]
 
 
 def _classification(story: FitStory) -> list[str]:
     X, y = story.judged
     found = judge(story.model, X, y, story.y_train, is_class=True)
-    where = "Test error" if story.has_test else "Error on the training rows (no test rows were held out)"
+    where = "Test error" if story.n_test else "Error on the training rows (no test rows were held out)"
     sentences = [
         f"{where}: {rate_words(found['n_wrong'], found['n_judged'])}. Always guessing {found['baseline']} "
         f"would be wrong for {found['baseline_error_percent']:.2f} %."
     ]
     if "auc" in found:
         sentences.append(
-            f"The positive class is {found['positive_class']}: of a row of it and another one, the model "
-            f"ranks them rightly with probability {found['auc']:.3f} (AUC)."
+            f"The positive class is {found['positive_class']}: a row of it scores above a row of the other "
+            f"class with probability {found['auc']:.3f} (AUC)."
         )
-    figures = [
-        *_figure(pictures.roc(story), "Receiver operating characteristic"),
-        *_figure(pictures.margins(story), "Margins: rows left of the dashed line are misclassified"),
-        *_figure(pictures.calibration(story), "Calibration: the nearer to the dashed line, the truer"),
+    drawn = [
+        (pictures.roc(story), "Receiver operating characteristic"),
+        (pictures.margins(story), "Margins: rows left of the dashed line are misclassified"),
+        (pictures.calibration(story), "Calibration: the closer to the dashed line, the better"),
     ]
+    figures = [figure_html(figure, caption) for figure, caption in drawn if figure is not None]
+    if isinstance(story.machine, AutoSVC):
+        sets = story.machine.predict_set(story.inputs, coverage=_COVERAGE)
+        places = np.searchsorted(story.machine.classes_, np.asarray(y))
+        known = np.isin(np.asarray(y), story.machine.classes_)
+        held = np.mean(known & sets[np.arange(len(sets)), np.where(known, places, 0)])
+        sentences.append(
+            f"Sets of classes that should hold the true one for {100 * _COVERAGE:.0f} % of the rows hold it "
+            f"for {100 * held:.1f} %, with {sets.sum(axis=1).mean():.2f} classes on average."
+        )
     texts = [paragraph(sentence) for sentence in [*sentences, *_importance_words(story)]]
     return [*texts, _confusion_table(story, np.asarray(y)), beside(figures)]
 
@@ -109,8 +104,8 @@ def _importance_words(story: FitStory) -> list[str]:
 
 def _columns_section(story: FitStory) -> list[str]:
     """What the encoder did with every column, and how much was missing."""
-    encoder = story.model[0] if hasattr(story.model, "steps") else None
-    if not isinstance(encoder, TableEncoder):
+    encoder = encoder_of(story.model)
+    if encoder is None:
         return []
     columns = list(encoder.columns_)
     rows = [[own.name, own.kind, f"{own.n_missing:,}", own.done] for own in columns[:_MOST_COLUMNS]]
@@ -148,18 +143,66 @@ def _regression(story: FitStory) -> list[str]:
         ("mean absolute error", amount_words(mean_absolute_error(y, story.predictions))),
     ]
     caption = "Predicted against true values, and the residuals"
-    where = "On the test rows:" if story.has_test else "On the training rows (no test rows were held out):"
+    where = "On the test rows:" if story.n_test else "On the training rows (no test rows were held out):"
     words = [paragraph(sentence) for sentence in _importance_words(story)]
-    return [paragraph(where), definitions(measured), *words, *_figure(pictures.residuals(story), caption)]
+    figures = [figure_html(pictures.residuals(story), caption)]
+    if isinstance(story.machine, AutoSVR):
+        ends = story.machine.predict_interval(story.inputs, coverage=_COVERAGE)
+        held, width = (
+            np.mean((ends[:, 0] <= y) & (y <= ends[:, 1])),
+            amount_words(np.mean(np.ptp(ends, axis=1))),
+        )
+        name = f"{100 * _COVERAGE:.0f} % intervals"
+        measured.append((name, f"hold {100 * held:.1f} % of these rows; {width} wide on average"))
+        figures.append(figure_html(pictures.intervals(story, ends), "Predictions with their intervals"))
+    return [paragraph(where), definitions(measured), *words, *figures]
+
+
+def _example_section(story: FitStory) -> list[str]:
+    """Why the row that is most wrong got its prediction."""
+    X, y = story.judged
+    if not isinstance(story.machine, AutoEstimator):
+        return []
+    shapes = [one.vectors.shape for one in story.machine._expansions()]
+    if max(n * d for n, d in shapes) > _MOST_CELLS:
+        return []
+    if story.task == "classification":
+        own = np.asarray(story.model.predict_proba(X))
+        places = np.searchsorted(story.machine.classes_, np.asarray(y)).clip(0, own.shape[1] - 1)
+        worst = int(own[np.arange(len(own)), places].argmin())
+    else:
+        worst = int(np.abs(np.asarray(y, dtype=float) - story.predictions).argmax())
+    pick = (lambda rows: X.iloc[rows]) if hasattr(X, "iloc") else (lambda rows: X[rows])
+    others = np.linspace(0, story.n_judged - 1, min(story.n_judged, _BACKGROUND)).astype(int)
+    found = explain(story.model, pick([worst]), background=pick(others))
+    if found.contributions is None:
+        return []
+    order = np.argsort(-np.abs(found.contributions), kind="stable")[:_MOST_NAMED]
+    rows = [
+        [found.columns[j], str(found.values[j]), _signed(float(found.contributions[j]))]
+        for j in order.tolist()
+    ]
+    said, true = story.predictions[worst], np.asarray(y)[worst]
+    if story.task == "regression":
+        said, true = amount_words(said), amount_words(float(true))
+    sentence = (
+        f"Row {worst + 1:,} of these is furthest off: {said} was predicted, {true} is true. What its columns "
+        f"added to the decision value, from {amount_words(found.base)} on average to "
+        f"{amount_words(found.decision)} (Shapley values):"
+    )
+    head = ["column", "value", "adds"]
+    return [heading("The worst prediction, explained"), paragraph(sentence), table(head, rows, numeric=[2])]
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value >= 0.0 else '−'}{amount_words(abs(value))}"
 
 
 def _outliers(story: FitStory) -> list[str]:
     share = float(np.mean(np.asarray(story.model.predict(story.X_train)) < 0))
     sentence = f"{100 * share:.2f} % of the training rows are outliers."
-    return [
-        paragraph(sentence),
-        *_figure(pictures.outlier_scores(story), "Outliers lie left of the dashed line"),
-    ]
+    picture = figure_html(pictures.outlier_scores(story), "Outliers lie left of the dashed line")
+    return [paragraph(sentence), picture]
 
 
 def _clusters(story: FitStory) -> list[str]:
@@ -171,52 +214,35 @@ def _clusters(story: FitStory) -> list[str]:
     return [table(["cluster", "rows"], rows[:50], numeric=[1], caption="Sizes of the clusters")]
 
 
-def _choice_section(story: FitStory) -> list[str]:
-    machine = story.machine
-    parts = [heading("Model"), definitions(_parameters(machine))]
-    if not isinstance(getattr(machine, "path_", None), KernelPath):
-        return parts
-    caption = "What each width of each kernel was worth on held-out rows"
-    if len(machine.path_) < 2:
-        return [*parts, paragraph(choice_words(machine))]
-    return [*parts, paragraph(choice_words(machine)), *_figure(pictures.path(machine), caption)]
-
-
-def _parameters(machine: Any) -> list[tuple[str, str]]:
-    shown = machine.get_params(deep=False)
-    given = [(name, str(value)) for name, value in shown.items() if value != _default(machine, name)]
+def _model_section(machine: Any) -> list[str]:
+    default = type(machine)().get_params(deep=False)
+    shown = [("estimator", type(machine).__name__)]
+    shown += [(n, str(own)) for n, own in machine.get_params(deep=False).items() if own != default[n]]
     sigma, gamma = kernel_width(machine)
-    found = [("estimator", type(machine).__name__), *given]
     if sigma is not None:
-        found.append(("kernel width σ", f"{sigma:.4g} (gamma = {gamma:.4g})"))
+        shown.append(("kernel width σ", f"{sigma:.4g} (gamma = {gamma:.4g})"))
     if hasattr(machine, "support_"):
-        found.append(("support vectors", _support_words(machine)))
-    return found
+        counts = f"{len(machine.support_):,}"
+        if hasattr(machine, "classes_") and len(machine.classes_) <= _MOST_NAMED:
+            per_class = zip(machine.classes_.tolist(), np.asarray(machine.n_support_).tolist(), strict=True)
+            counts += f" ({', '.join(f'{name}: {count:,}' for name, count in per_class)})"
+        shown.append(("support vectors", counts))
+    parts = [heading("Model"), definitions(shown)]
+    if isinstance(getattr(machine, "path_", None), KernelPath):
+        parts.append(paragraph(choice_words(machine)))
+        figure = pictures.path(machine) if len(machine.path_) > 1 else None
+        if figure is not None:
+            parts.append(figure_html(figure, "What each width of each kernel was worth on held-out rows"))
+    return parts
 
 
-def _default(machine: Any, name: str) -> Any:
-    return type(machine)().get_params(deep=False)[name]
-
-
-def _support_words(machine: Any) -> str:
-    total = f"{len(machine.support_):,}"
-    if not hasattr(machine, "classes_") or len(machine.classes_) > _MOST_NAMED:
-        return total
-    per_class = zip(machine.classes_.tolist(), np.asarray(machine.n_support_).tolist(), strict=True)
-    return f"{total} ({', '.join(f'{name}: {count:,}' for name, count in per_class)})"
-
-
-def _convergence_section(story: FitStory) -> list[str]:
-    machine = story.machine
-    n_problems = len(set(getattr(machine, "history_", {"problem": ()})["problem"]))
-    several = "; a curve for each problem, at most six" if n_problems > 1 else ""
-    drawn = _figure(pictures.convergence(machine), f"Objective, margin and violation by epoch{several}")
-    return [heading("Convergence"), *drawn] if drawn else []
-
-
-def _certificate_section(story: FitStory) -> list[str]:
-    sentences = [*certificate_words(story.machine), *bound_words(story)]
-    return [heading("Certificate"), *(paragraph(sentence) for sentence in sentences)]
+def _convergence_section(machine: Any) -> list[str]:
+    figure = pictures.convergence(machine)
+    if figure is None:
+        return []
+    several = "; a curve for each problem, at most six" if len(set(machine.history_["problem"])) > 1 else ""
+    caption = f"Objective, margin and violation by epoch{several}"
+    return [heading("Convergence"), figure_html(figure, caption)]
 
 
 def _cost_section(story: FitStory) -> list[str]:
@@ -226,10 +252,7 @@ def _cost_section(story: FitStory) -> list[str]:
     parts = [heading("Time and memory"), definitions(spent)]
     if story.model_file is None:
         return parts
-    use = "model.predict(X)" if hasattr(story.model, "predict") else "model[-1].labels_"
+    machine = "model[-1]" if hasattr(story.model, "steps") else "model"
+    use = "model.predict(X)" if hasattr(story.model, "predict") else f"{machine}.labels_"
     lines = f"from adatron.io import load_model\n\nmodel = load_model({story.model_file!r})\n{use}"
     return [*parts, heading("Load the model"), code(lines)]
-
-
-def _figure(figure: Any, caption: str) -> list[str]:
-    return [] if figure is None else [figure_html(figure, caption)]

@@ -1,4 +1,4 @@
-"""How good a model is on rows it has not seen, beside the best constant guess, and how sure that is."""
+"""How good a model is on new rows, compared with the best constant guess, and how certain that is."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest
 
-__all__ = ["judge", "what_mattered", "wilson"]
+from adatron.display.style import innermost
 
 _SURE = 1.96  # standard errors on either side: 95 %
 _DRAWS = 500
 
 
 def wilson(wrong: int, n: int) -> tuple[float, float]:
-    """The range of error rates that are likely after `wrong` of `n` (Wilson's interval, 95 %).
+    """The 95 % confidence interval of an error rate after `wrong` of `n` (Wilson).
 
     >>> tuple(round(end, 3) for end in wilson(8, 104))
     (0.039, 0.144)
     """
-    share, z = wrong / n, _SURE
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return max(0.0, middle - half), min(1.0, middle + half)
+    low, high = binomtest(wrong, n).proportion_ci(0.95, "wilson")
+    return float(low), float(high)
 
 
 def judge(model: Any, X: Any, y: Any, y_train: Any, *, is_class: bool) -> dict[str, Any]:
@@ -67,7 +66,7 @@ def judge(model: Any, X: Any, y: Any, y_train: Any, *, is_class: bool) -> dict[s
 
 
 def _is_less(losses: np.ndarray, others: np.ndarray) -> bool:
-    """Whether losses on the same rows are clearly less on average than others."""
+    """Whether the losses are clearly smaller on average than other losses on the same rows."""
     gain = np.asarray(others, dtype=float) - np.asarray(losses, dtype=float)
     return len(gain) > 1 and float(gain.mean()) > _SURE * float(gain.std(ddof=1)) / math.sqrt(len(gain))
 
@@ -75,8 +74,8 @@ def _is_less(losses: np.ndarray, others: np.ndarray) -> bool:
 def _mean_interval(values: np.ndarray) -> tuple[float, float]:
     """A likely range of the mean of values >= 0 (bootstrap-t, 95 %).
 
-    Squared errors are skewed: of few rows, the mean plus and minus two standard errors covers the truth in
-    seven of ten cases, this in nine.
+    Squared errors are skewed: for few rows, mean ± two standard errors covers the truth in seven of ten
+    cases, this interval in nine.
     """
     n, mean = len(values), float(values.mean())
     deviation = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
@@ -92,11 +91,11 @@ def _mean_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def what_mattered(model: Any, columns: list[str]) -> list[tuple[str, float]]:
-    """Columns with their share of the importance, the largest first; none if the model does not tell.
+    """Columns with their share of the importance, largest first; empty if the model has none.
 
-    Outputs of an encoder count for the column they came from.
+    Outputs of an encoder count towards the column they came from.
     """
-    machine = model[-1] if hasattr(model, "steps") else model
+    machine = innermost(model)
     values = getattr(machine, "feature_importances_", None)
     if values is None or not columns:
         return []

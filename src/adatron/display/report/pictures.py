@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adatron.display.convergence import ConvergenceDisplay
 from adatron.display.figures import COLOURS, INK_STAND_IN, add_legend, new_figure
+from adatron.display.intervals import IntervalDisplay
+from adatron.display.kernel_path import KernelPathDisplay
 from adatron.display.report.story import FitStory
+from adatron.display.style import shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["calibration", "convergence", "margins", "outlier_scores", "path", "residuals", "roc"]
 
 _CALIBRATION_ROWS = 20  # in a group, at least
-_LONGEST_LABEL = 30  # characters
 _MOST_PROBLEMS = 6  # curves in a panel
 _MOST_POINTS, _FEW_POINTS = 2_000, 300  # in a scatter plot
 
@@ -25,52 +28,32 @@ def convergence(machine: Any) -> Figure | None:
     history = getattr(machine, "history_", None)
     if not history or not history["epoch"]:
         return None
-    from matplotlib.ticker import MaxNLocator
-
     names = ("objective", "margin", "violation")
-    figure, axes = new_figure(3, [("epoch", name) for name in names])
-    table = {name: np.asarray(values, dtype=float) for name, values in history.items()}
-    problems = np.unique(table["problem"])[:_MOST_PROBLEMS]
-    for ax, name in zip(axes, names, strict=True):
-        for problem in problems:
-            own = table["problem"] == problem
-            marker = "o" if own.sum() < 3 else None
-            ax.plot(table["epoch"][own], table[name][own], marker=marker, markersize=4, linewidth=1.4)
-        ax.ticklabel_format(useOffset=False)
-        if table["epoch"].max() > 50:
-            ax.set_xscale("log")
-        else:
-            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if (table["violation"] > 0).any():
-        axes[2].set_yscale("log")
+    figure, axes = new_figure(3, [("epoch", "")])
+    problems = np.unique(history["problem"])[:_MOST_PROBLEMS]
+    ConvergenceDisplay(history).plot(quantities=names, problem=problems, axes=axes)
     return figure
 
 
 def path(machine: Any) -> Figure | None:
     """Held-out error against the width of the kernel, and the choice."""
-    tried = machine.path_
-    if "criterion" not in tried.columns:
+    if "criterion" not in machine.path_.columns:
         return None
-    figure, (ax,) = new_figure(1, [("width σ of the kernel", tried.criterion)], log_x=True)
-    sigma, criterion = tried["sigma"], tried["criterion"]
-    order = np.lexsort((criterion, sigma))
-    best = order[np.unique(sigma[order], return_index=True)[1]]  # of each width
-    ax.plot(sigma[best], criterion[best], linewidth=1.4)
-    ax.plot(sigma, criterion, "o", color=COLOURS[0], markersize=4, label="tried")
-    ax.plot(tried.best_sigma, tried.best["criterion"], "o", color=COLOURS[1], markersize=9, label="chosen")
-    add_legend(ax)
+    figure, (ax,) = new_figure(1, [("", "")])
+    KernelPathDisplay(machine.path_).plot(ax=ax, support_vectors=False)
     return figure
 
 
 def margins(story: FitStory) -> Figure | None:
-    """How far on the right side of the boundary the rows are."""
-    values = [(name, _margins_of(story, X, y)) for name, X, y in story.parts]
+    """Histogram of the margins: positive where a row is classified correctly."""
+    parts = [("training", story.X_train, story.y_train), ("test", story.X_test, story.y_test)]
+    values = [(name, _margins_of(story, X, y)) for name, X, y in parts[: 2 if story.n_test else 1]]
     values = [(name, own) for name, own in values if len(own)]
     low, high = np.quantile(np.concatenate([own for _, own in values]), [0.005, 0.995])
     if low == high:
         return None
     edges = np.linspace(low, high, 1 + _bins(min(len(own) for _, own in values)))
-    figure, (ax,) = new_figure(1, [("decision value of the own class", "share of rows")])
+    figure, (ax,) = new_figure(1, [("decision value of the true class", "share of rows")])
     for (name, own), colour in zip(values, COLOURS, strict=False):
         shares = np.histogram(np.clip(own, edges[0], edges[-1]), edges)[0] / len(own)
         ax.stairs(shares, edges, color=colour, label=name, linewidth=1.4)
@@ -80,12 +63,12 @@ def margins(story: FitStory) -> Figure | None:
 
 
 def _bins(n: int) -> int:
-    """Of a histogram: few for few rows, which would be a comb otherwise."""
+    """Number of bins of a histogram; few rows get few bins."""
     return int(np.clip(1.5 * np.sqrt(n), 8, 40))
 
 
 def _margins_of(story: FitStory, X: Any, y: Any) -> np.ndarray:
-    """y f(x); for several classes the decision value of the own class less the best of the others.
+    """y f(x); with several classes, the decision value of the true class minus the best of the others.
 
     One-vs-one machines with a column for each pair count the columns that the own class wins. Rows of
     classes that were not trained on have no margin.
@@ -96,22 +79,16 @@ def _margins_of(story: FitStory, X: Any, y: Any) -> np.ndarray:
     codes = np.searchsorted(classes, np.asarray(y)[known])
     if decisions.ndim == 1:
         return np.where(codes == 1, decisions, -decisions)
-    if decisions.shape[1] != len(classes):
-        decisions = _votes(decisions, len(classes))
-    own = decisions[np.arange(len(codes)), codes]
-    others = decisions.copy()
-    others[np.arange(len(codes)), codes] = -np.inf
+    if decisions.shape[1] != len(classes):  # one-vs-one: a column for each pair (0, 1), (0, 2), …
+        votes = np.zeros((len(decisions), len(classes)))
+        for (i, j), own in zip(combinations(range(len(classes)), 2), decisions.T, strict=True):
+            votes[:, i] += own > 0
+            votes[:, j] += own <= 0
+        decisions = votes
+    rows = np.arange(len(codes))
+    own, others = decisions[rows, codes], decisions.copy()
+    others[rows, codes] = -np.inf
     return own - others.max(axis=1)
-
-
-def _votes(decisions: np.ndarray, n_classes: int) -> np.ndarray:
-    """Pairs won by each class, from one column for each pair (0, 1), (0, 2), …"""
-    votes = np.zeros((len(decisions), n_classes))
-    pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
-    for (i, j), own in zip(pairs, decisions.T, strict=True):
-        votes[:, i] += own > 0
-        votes[:, j] += own <= 0
-    return votes
 
 
 def roc(story: FitStory) -> Figure | None:
@@ -133,7 +110,7 @@ def roc(story: FitStory) -> Figure | None:
 
 
 def calibration(story: FitStory) -> Figure | None:
-    """How often what was said with some probability was true; of several classes, the likeliest."""
+    """How often a prediction of given probability was right; for several classes, the likeliest one."""
     if not hasattr(story.model, "predict_proba"):
         return None
     X, y = story.judged
@@ -145,9 +122,8 @@ def calibration(story: FitStory) -> Figure | None:
         is_true = classes[probabilities.argmax(axis=1)] == np.asarray(y)
     order = np.argsort(said, kind="stable")
     bins = np.array_split(order, int(np.clip(len(order) / _CALIBRATION_ROWS, 1, 10)))
-    figure, (ax,) = new_figure(
-        1, [(f"predicted probability {_short(what)}", "share of rows where it was true")]
-    )
+    said_what = f"predicted probability {shortened(what)}".replace("$", "＄")  # $ would begin a formula
+    figure, (ax,) = new_figure(1, [(said_what, "share of rows where it was true")])
     ax.plot([0, 1], [0, 1], color=INK_STAND_IN, linestyle="--", linewidth=1.0, label="perfect")
     means, shares = [float(said[own].mean()) for own in bins], [float(is_true[own].mean()) for own in bins]
     ax.plot(means, shares, "o-", markersize=5, linewidth=1.4, label=f"{len(bins)} groups of rows")
@@ -155,13 +131,8 @@ def calibration(story: FitStory) -> Figure | None:
     return figure
 
 
-def _short(text: str) -> str:
-    text = text.replace("$", "＄")  # which would begin a formula
-    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
-
-
 def residuals(story: FitStory) -> Figure:
-    """Predicted against true values, and what is left."""
+    """Predicted against true values, and the residuals."""
     y = np.asarray(story.judged[1], dtype=float)
     shown = np.linspace(0, len(y) - 1, min(len(y), _MOST_POINTS)).astype(int)
     labels = [("true value", "predicted value"), ("predicted − true", "rows")]
@@ -171,6 +142,15 @@ def residuals(story: FitStory) -> Figure:
     ends = [y.min(), y.max()]
     left.plot(ends, ends, color=INK_STAND_IN, linestyle="--", linewidth=1.0)
     right.hist(story.predictions - y, bins=_bins(len(y)), color=COLOURS[0])
+    return figure
+
+
+def intervals(story: FitStory, ends: np.ndarray) -> Figure:
+    """Some rows with their intervals."""
+    y = np.asarray(story.judged[1], dtype=float)
+    shown = np.linspace(0, len(y) - 1, min(len(y), _FEW_POINTS)).astype(int)
+    figure, (ax,) = new_figure(1, [("", "")])
+    IntervalDisplay(story.predictions[shown], ends[shown], y[shown]).plot(ax=ax)
     return figure
 
 

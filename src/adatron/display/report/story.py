@@ -1,4 +1,4 @@
-"""What a report tells of: a model, the rows it was trained on and tested with, and how long it took."""
+"""What a report is about: a model, its training and test rows, and how long the fit took."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import numpy as np
 from sklearn.base import is_classifier, is_clusterer, is_outlier_detector, is_regressor
 
 from adatron.display.style import innermost
-
-__all__ = ["FitStory"]
 
 
 @dataclass(frozen=True)
@@ -53,47 +51,45 @@ class FitStory:
 
     @cached_property
     def machine(self) -> Any:
-        """The estimator of ours inside the pipeline."""
+        """The estimator inside the pipeline."""
         return innermost(self.model)
 
     @cached_property
     def task(self) -> str:
         """ "classification", "regression", "outliers" or "clusters"."""
         kinds = {
-            "classification": is_classifier,
-            "regression": is_regressor,
-            "outliers": is_outlier_detector,
+            "classification": is_classifier, "regression": is_regressor, "outliers": is_outlier_detector,
             "clusters": is_clusterer,
-        }
+        }  # fmt: skip
         return next(name for name, belongs in kinds.items() if belongs(self.machine))
 
-    @property
-    def has_test(self) -> bool:
-        return self.X_test is not None and self.n_test > 0
-
-    @property
+    @cached_property
     def n_train(self) -> int:
-        return _length(self.X_train)
+        return _num_samples(self.X_train)
 
-    @property
+    @cached_property
     def n_test(self) -> int:
-        return 0 if self.X_test is None else _length(self.X_test)
+        return 0 if self.X_test is None else _num_samples(self.X_test)
 
     @property
-    def parts(self) -> list[tuple[str, Any, Any]]:
-        """The rows, with the name of each part."""
-        train = [("training", self.X_train, self.y_train)]
-        return [*train, ("test", self.X_test, self.y_test)] if self.has_test else train
+    def n_judged(self) -> int:
+        return self.n_test or self.n_train
 
     @property
     def judged(self) -> tuple[Any, Any]:
-        """The rows on which the model is judged: those it has not seen, where there are any."""
-        return (self.X_test, self.y_test) if self.has_test else (self.X_train, self.y_train)
+        """The test rows, or the training rows where there are none."""
+        return (self.X_test, self.y_test) if self.n_test else (self.X_train, self.y_train)
+
+    @cached_property
+    def inputs(self) -> Any:
+        """The judged rows as the estimator inside the pipeline takes them."""
+        X = self.judged[0]
+        return X if self.model is self.machine else self.model[:-1].transform(X)
 
     @cached_property
     def predictions(self) -> np.ndarray:
         return np.asarray(self.model.predict(self.judged[0]))
 
 
-def _length(rows: Any) -> int:
+def _num_samples(rows: Any) -> int:
     return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)

@@ -1,4 +1,4 @@
-"""What the numbers of a fit mean, in sentences."""
+"""Sentences that explain the numbers of a fit."""
 
 from __future__ import annotations
 
@@ -12,21 +12,11 @@ from adatron.display.report.judge import wilson
 from adatron.display.report.story import FitStory
 from adatron.kernels import Exponential, Gaussian, Laplacian, Linear
 
-__all__ = [
-    "amount_words",
-    "bound_words",
-    "certificate_words",
-    "choice_words",
-    "kernel_width",
-    "rate_words",
-]
-
-_ALL_IN_DOUBLE = 5_000  # rows up to which the gap of single-precision kernel values is no estimate
-_HARD, _ROUNDING = 1e6, 1e-9  # C and gaps beyond which there is nothing more to tell
+_ROUNDING = 1e-9  # gaps below it are rounding errors
 
 
 def rate_words(wrong: int, n: int) -> str:
-    """An error rate with the range that a sample of n rows leaves (Wilson's interval).
+    """An error rate with its confidence interval (Wilson's).
 
     Examples
     --------
@@ -42,7 +32,7 @@ def rate_words(wrong: int, n: int) -> str:
 
 
 def amount_words(value: float) -> str:
-    """A number of any size, to read.
+    """A number of any size, formatted for reading.
 
     Examples
     --------
@@ -67,7 +57,8 @@ def certificate_words(machine: Any) -> list[str]:
     if gap is None:
         return ["This kind of model solves no optimisation problem, so there is nothing to certify."]
     sentences = [f"The relative duality gap is {gap:.3g}. {_gap_words(machine, gap)}"]
-    sentences.append(f"The fit ended because {_lower(machine.status_.sentence)}.")
+    why = machine.status_.sentence.rstrip(".")
+    sentences.append(f"The fit ended because {why[:1].lower()}{why[1:]}.")
     if getattr(machine, "finished_exactly_", False):
         sentences.append(
             "The last step solved the optimality conditions as linear equations, so the multipliers are "
@@ -78,14 +69,20 @@ def certificate_words(machine: Any) -> list[str]:
 
 def _gap_words(machine: Any, gap: float) -> str:
     if hasattr(machine, "kernels_"):
+        estimate = "" if machine.gap_is_exact_ else "an estimate from kernel values in single precision, "
         return (
-            "It is that of the least-squares machines that the model is made of, the largest of them: each "
-            "is the solution of a system of linear equations."
+            f"It is {estimate}the largest among the least-squares machines that make up the model; each of "
+            "them solves a system of linear equations."
         )
     if hasattr(machine, "stage_weights_"):
         return "It is that of the last machine of the ensemble, which is stopped early on purpose."
     most = "rounding" if gap < _ROUNDING else f"{100 * gap:.2g} %"
-    if getattr(machine, "_precision", None) is np.float32 and machine.shape_fit_[0] > _ALL_IN_DOUBLE:
+    if hasattr(machine, "kernel_error_"):
+        return (
+            "It is that of the approximated kernel: with it, no other multipliers can improve the objective "
+            f"of the training by more than {most}."
+        )
+    if not machine.gap_is_exact_:
         return (
             "This is an estimate: that no other multipliers can improve the objective of the training by "
             f"more than {most} rests on kernel values in single precision, of which 1 % of the rows were "
@@ -108,7 +105,7 @@ def kernel_width(machine: Any) -> tuple[float | None, float | None]:
 
 
 def choice_words(machine: Any) -> str:
-    """What a search has tried and chosen."""
+    """What a search tried and chose."""
     tried, best = machine.path_, machine.path_.best
     if not hasattr(machine, "kernels_"):
         plural = "widths were" if len(tried) > 1 else "width was"
@@ -123,13 +120,8 @@ def choice_words(machine: Any) -> str:
     learned = "with" if weights == [True] else "without" if weights == [False] else f"{with_weights} with"
     return (
         f"{len(tried)} machines were compared on {best['n_rows']:,} rows by cross-validation. Held-out rows "
-        f"of all data preferred {chosen}, {learned} weights of features that were learned from the data."
+        f"of all data preferred {chosen}, {learned} feature weights learned from the data."
     )
-
-
-def _lower(sentence: str) -> str:
-    sentence = sentence.rstrip(".")
-    return sentence[:1].lower() + sentence[1:]
 
 
 def bound_words(story: FitStory) -> list[str]:

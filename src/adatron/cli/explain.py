@@ -1,0 +1,115 @@
+"""``adatron explain``: why a model predicts what it does for one row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from adatron.cli.options import common_options, json_option, reading, reading_options
+
+__all__ = ["explain"]
+
+_MOST = 20  # columns that are printed
+
+
+@click.command()
+@click.argument("model")
+@click.argument("data")
+@click.option("--row", type=click.IntRange(0), default=0, help="Row of DATA; the first is 0.  [default: 0]")
+@click.option("--class", "output", metavar="NAME", help="Class to explain. Default: the predicted one.")
+@reading_options
+@json_option
+@common_options
+def explain(model: str, data: str, row: int, output: str | None, as_json: bool, **options: Any) -> None:
+    """Explain what the model file MODEL predicts for one row of DATA.
+
+    Says what each column adds to the decision value (Shapley values), and which training rows decided.
+    """
+    from adatron.cli.terminal import print_json, say, told_warnings
+
+    with told_warnings() as warned:
+        found, notes = _explained(model, data, row, output, reading(options))
+    if as_json:
+        print_json(_as_dict(found) | {"row": row, "notes": notes, "warnings": warned})
+        return
+    for note in notes:
+        say(f"note: {note}")
+    _print(found)
+
+
+def _explained(
+    file: str, data: str, row: int, output: str | None, options: dict[str, Any]
+) -> tuple[Any, list[str]]:
+    """The explanation, and notes about the columns of DATA."""
+    from adatron.cli.predict import rows_for
+    from adatron.explanation import explain as explained
+    from adatron.io import load_model
+    from adatron.io.printing import printable_path
+
+    fitted = load_model(file)
+    machine = fitted[-1] if hasattr(fitted, "steps") else fitted
+    if not hasattr(fitted, "predict"):
+        raise ValueError(f"{printable_path(file)}: {type(machine).__name__} predicts nothing to explain")
+    _, _, X, _, notes = rows_for(fitted, file, data, options)
+    if row >= X.shape[0]:
+        raise ValueError(f"--row {row}: {printable_path(data)} has {X.shape[0]} rows; the first is 0")
+    if output is not None:
+        spelled = {str(name): name for name in getattr(machine, "classes_", [])}
+        if output not in spelled:
+            known = ", ".join(spelled) or "none"
+            raise ValueError(f"--class {output}: the model has other classes: {known}")
+        output = spelled[output]
+    one = X.iloc[[row]] if hasattr(X, "iloc") else X[[row]]
+    return explained(fitted, one, output=output), notes
+
+
+def _as_dict(found: Any) -> dict[str, Any]:
+    contributions = None if found.contributions is None else found.contributions.tolist()
+    return {
+        "prediction": _plain(found.prediction),
+        "class": _plain(found.output),
+        "decision": found.decision,
+        "base": found.base,
+        "columns": found.columns,
+        "values": [_plain(value) for value in found.values],
+        "contributions": contributions,
+        "rows": found.rows.tolist(),
+        "similarities": found.similarities.tolist(),
+        "shares": found.shares.tolist(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def _print(found: Any) -> None:
+    import numpy as np
+
+    from adatron.cli.terminal import print_pairs, print_table
+
+    of = "" if found.output is None else f" for {found.output}"
+    average = "" if found.contributions is None else f"; {found.base:.4g} on average"
+    print_pairs(
+        [("prediction", _shown(found.prediction)), ("decision value", f"{found.decision:.4g}{of}{average}")]
+    )
+    click.echo()
+    if found.contributions is None:
+        click.echo("no contributions of columns: the kernel is not a product over columns\n")
+    else:
+        order = np.argsort(-np.abs(found.contributions), kind="stable")[:_MOST].tolist()
+        rows = [[found.columns[j], _shown(found.values[j]), f"{found.contributions[j]:+.4g}"] for j in order]
+        print_table(["column", "value", "adds"], rows, right=[2])
+        click.echo()
+    rows = [
+        [str(row) if row >= 0 else "unknown", f"{similarity:.3f}", f"{100 * share:+.1f} %"]
+        for row, similarity, share in zip(found.rows, found.similarities, found.shares, strict=True)
+    ]
+    print_table(["training row", "similarity", "share"], rows, right=[0, 1, 2])
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
