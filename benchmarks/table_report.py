@@ -235,3 +235,42 @@ def draw(record: dict, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)
+
+
+def draw_headline(record: dict, path: Path) -> None:
+    """Mean error against seconds of every model on the tables that served for no choice."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    tables = {key: own for key, own in record["results"].items() if own["collection"] == "tables"}
+    groups = summaries(record | {"results": tables}, "b")
+    groups = [group for group in groups if {OURS, BASELINE} <= set(group.models)]
+    if not groups:
+        return
+    figure, axes = plt.subplots(
+        1, len(groups), figsize=(4.6 * len(groups), 3.4), layout="constrained", squeeze=False
+    )
+    for ax, group in zip(axes[0], groups, strict=True):
+        rows = sorted(((group.row(name), name) for name in group.rivals), key=lambda own: own[0]["seconds"])
+        for k, (row, name) in enumerate(rows):
+            colour = "#2a7f62" if name == OURS else "#555555"
+            ax.plot(row["seconds"], row["error"], "o", color=colour, ms=9 if name == OURS else 6)
+            ax.annotate(
+                row["model"].replace("Gradient", "Gradient\n"), (row["seconds"], row["error"]),
+                (0, -6 if k % 2 else 6), textcoords="offset points", ha="center", color=colour, fontsize=9,
+                va="top" if k % 2 else "bottom", fontweight="bold" if name == OURS else "normal",
+            )  # fmt: skip
+        ax.set_xscale("log")
+        ax.margins(x=0.25, y=0.2)
+        unit = "error, %" if group.task == "classification" else "RMSE, % of the deviation"
+        ax.set_ylabel(f"{unit} (lower is better)", fontsize=9)
+        ax.set_xlabel("seconds to train", fontsize=9)
+        ax.set_title(f"{len(group.errors)} raw tables, {group.task}", fontsize=10, loc="left")
+        ax.grid(color="#e6e6e6", lw=0.6)
+        ax.set_axisbelow(True)
+        ax.spines[["top", "right"]].set_visible(False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)

@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.publish import processor
 from benchmarks.table_models import MODELS, available_models, best_score_of
-from benchmarks.table_report import draw, show, write_page
+from benchmarks.table_report import draw, draw_headline, show, write_page
 from benchmarks.table_sets import COLLECTIONS, Table, collection_of
 
 PACKAGES = ("adatron", "numpy", "scipy", "scikit-learn", "pandas", "catboost", "lightgbm", "xrfm", "torch")
@@ -116,7 +116,7 @@ def about_this_run():
         except PackageNotFoundError:
             continue
     return {
-        "command": "python benchmarks/tables.py " + shlex.join(sys.argv[1:]),
+        "command": f"python benchmarks/{Path(sys.argv[0]).name} {shlex.join(sys.argv[1:])}",
         "machine": f"{os.cpu_count()} cores, {processor()}",
         "python": platform.python_version(),
         "versions": versions,
@@ -194,6 +194,7 @@ def main(arguments=None, tables: list[Table] | None = None):
     if options.page:
         picture = options.page.parent / "images" / "comparison.png"
         write_page(record, options.page, picture)
+        draw_headline(record, picture.with_name("headline.png"))
     draw(record, picture)
 
 
