@@ -23,10 +23,11 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
     "matplotlib.sphinxext.plot_directive",
+    "sphinx_design",
     "mathml",  # beside this file
 ]
 html_math_renderer = "mathml"
-myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build", "README.md", "sg_execution_times.rst", "**/sg_execution_times.rst"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.datasets import make_moons
 
 from adatron import EnsembleSVC
-from adatron.display import MarginDisplay
+from adatron.display import MarginDisplay, animate
 from adatron.display.style import COLOURS
 
 
@@ -69,3 +69,10 @@ plt.show()
 # The average has about half the error of the Parzen window with which it began, and far less than the machine
 # with which training ended. Over the last hundred stages its error hardly moves: nobody had to stop it in
 # time.
+
+# %%
+# Stage by stage: the boundary of the average begins as that of the Parzen window and settles long before the
+# last machine has bent around every wrong label. The curve is the margin of that machine.
+
+animation = animate(EnsembleSVC(), X, y, grid_resolution=60)
+plt.show()

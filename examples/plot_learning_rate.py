@@ -14,10 +14,12 @@ The ρ-SVM solves the same hard-margin problem with a rate that it computes anew
 import warnings
 
 import matplotlib.pyplot as plt
+from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from adatron import SVC
 from adatron.datasets import load_sonar
+from adatron.display import animate
 from adatron.display.style import COLOURS, INK
 
 warnings.simplefilter("ignore", ConvergenceWarning)
@@ -62,3 +64,13 @@ plt.show()
 # %%
 # Twice the rate is half the epochs, until the rate passes a limit between 0.2 and 0.3: there the margin climbs
 # almost to 1 and then collapses. The ρ-SVM needed no choice and fewer epochs than every fixed rate tried.
+
+# %%
+# The same in the plane, where one can watch a rate that is too large: the steps overshoot, each more than the
+# one before, until the fit is given up and the best model so far remains.
+
+X, y = make_moons(80, noise=0.12, random_state=2)
+overshooting = SVC(C=10.0, gamma=4.0, solver="multiplicative", learning_rate=1.0)
+animation = animate(overshooting, X, y)
+plt.show()
+print(f"η = 1: {overshooting.status_} after {overshooting.n_iter_[0]} epochs")

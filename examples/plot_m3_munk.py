@@ -14,9 +14,11 @@ updates the two classes in turn and can afford a longer step. How much does this
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import make_moons
 
 from adatron import SVC
 from adatron.datasets import load_sonar
+from adatron.display import animate
 from adatron.display.style import COLOURS, INK
 
 X, _, y, _ = load_sonar(split="half")
@@ -58,3 +60,11 @@ plt.show()
 
 # %%
 # MUNK needs about half the epochs as long as the kernel is wide enough for the classes to see each other. With a narrow kernel the terms between the classes vanish, and with them the difference.
+
+# %%
+# MUNK at work on two moons: at first every point has a say, then most multipliers shrink towards 0, factor by
+# factor. They never get there, which is why so many small rings remain.
+
+X, y = make_moons(80, noise=0.12, random_state=2)
+animation = animate(SVC(C=10.0, gamma=4.0, solver="munk", fit_intercept=False, tol=1e-2), X, y)
+plt.show()

@@ -15,6 +15,8 @@ from adatron import (
     AutoSVR,
     EnsembleSVC,
     KernelPerceptron,
+    NuSVC,
+    NuSVR,
     OneClassSVM,
 )
 from adatron.callbacks import Checkpoint, Patience, digest
@@ -64,6 +66,8 @@ MODELS = {
     "perceptron": (KernelPerceptron, sonar, 3),
     "regression": (lambda: SVR(C=500.0, solver="adatron", max_iter=400), diabetes, 50),
     "one-class": (lambda: OneClassSVM(nu=0.2, solver="adatron"), diabetes, 10),
+    "nu": (lambda: NuSVC(nu=0.2, tol=1e-9), three_classes, 2),
+    "nu-regression": (lambda: NuSVR(nu=0.3, C=500.0), diabetes, 3),
     "auto": (AutoSVC, sonar, 3),
     "auto-regression": (AutoSVR, diabetes, 2),
 }
