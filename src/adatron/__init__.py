@@ -3,7 +3,7 @@
 The folders are the data flow, and each imports only from those before it::
 
     numerics → kernels → gram → problems → solvers → training → tables → estimators → paths → auto →
-    clustering → explanation → files → certification → io → callbacks → display → play → cli
+    clustering → explanation → selection → files → certification → io → callbacks → display → play → cli
 
 ``datasets``, ``bounds`` and ``exceptions`` stand at the bottom.
 Names are loaded on first use, so ``import adatron`` costs next to nothing.

@@ -139,7 +139,7 @@ def test_broken_pipe(start, tmp_path, args):
 def test_a_named_file_is_not_overwritten(run, option):
     Path("mine").write_text("precious")
     line = one_line_error(run("fit", "pima", option, "mine"))
-    assert f"{option} mine: is there already; --force overwrites it" in line
+    assert f"{option} mine: already exists; use --force to overwrite it" in line
     assert Path("mine").read_text() == "precious"
     assert os.listdir() == ["mine"]
     assert run("fit", "pima", option, "mine", "--force").exit_code == 0

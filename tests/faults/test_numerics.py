@@ -314,7 +314,7 @@ def decisions_in_another_process(**environment):
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
         capture_output=True,
         check=True,
-        timeout=60,
+        timeout=120,
     )
     return {name: np.array(values) for name, values in json.loads(answer.stdout).items()}
 

@@ -70,7 +70,7 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     encoder_ : TableEncoder or None
         What turned a table into numbers.
     support_, n_support_ : ndarray
-        Places of the rows that the machines rest on, and how many there are of each class.
+        Positions of the training rows, and how many there are of each class.
     duality_gap_ : float
         The largest relative duality gap of the machines.
     gap_is_exact_ : bool

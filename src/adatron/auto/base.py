@@ -256,7 +256,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
 
     @property
     def kernels_(self) -> list[Kernel]:
-        """The kernels of the machines whose sum the model is, for scaled features."""
+        """Kernels of the machines that the model averages, for scaled features."""
         check_is_fitted(self)
         return [machine.kernel for machine in self._machines]
 

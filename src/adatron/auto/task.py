@@ -1,4 +1,4 @@
-"""What a fit of `AutoSVC` or `AutoSVR` is about, and what its search has to tell."""
+"""The data of a fit of `AutoSVC` or `AutoSVR`, and what is reported about its search."""
 
 from __future__ import annotations
 

@@ -89,9 +89,9 @@ def _compare_models(data: str, options: dict[str, Any]) -> dict[str, Any]:
     from scipy import sparse
 
     from adatron.cli.data import load_rows
-    from adatron.cli.terminal import told_warnings
+    from adatron.cli.terminal import collected_warnings
 
-    with told_warnings() as warned:
+    with collected_warnings() as warned:
         rows = load_rows(data, has_target=True, target=options["target"], **reading(options))
         task, notes = rows.task(options["task"]), list(rows.notes)
         y: Any = rows.labels if task == "classification" else rows.target
@@ -122,7 +122,7 @@ def _folds(y: Any, n_folds: int, task: str, seed: int) -> list[tuple[Any, Any]]:
     most = int(np.unique(y, return_counts=True)[1].max()) if is_class else len(y)
     if n_folds > most:
         what = "the largest class has" if is_class else "there are"
-        raise ValueError(f"--folds {n_folds} needs as many rows, {what} {most}; take fewer folds")
+        raise ValueError(f"--folds {n_folds} needs at least {n_folds} rows, {what} {most}; take fewer folds")
     kind = StratifiedKFold if is_class else KFold
     return list(kind(n_folds, shuffle=True, random_state=seed).split(y, y))
 

@@ -26,9 +26,9 @@ def explain(model: str, data: str, row: int, output: str | None, as_json: bool, 
 
     Says what each column adds to the decision value (Shapley values), and which training rows decided.
     """
-    from adatron.cli.terminal import print_json, say, told_warnings
+    from adatron.cli.terminal import collected_warnings, print_json, say
 
-    with told_warnings() as warned:
+    with collected_warnings() as warned:
         found, notes = _explained(model, data, row, output, reading(options))
     if as_json:
         print_json(_as_dict(found) | {"row": row, "notes": notes, "warnings": warned})

@@ -127,9 +127,9 @@ def _fit(
     from adatron.cli.data import load_rows, split
     from adatron.cli.models import model_for
     from adatron.cli.summary import print_summary, summarise
-    from adatron.cli.terminal import print_json, told_warnings
+    from adatron.cli.terminal import collected_warnings, print_json
 
-    with told_warnings() as warned:
+    with collected_warnings() as warned:
         has_target = options["model"] not in ("oneclass", "cluster")
         rows = load_rows(data, has_target=has_target, target=options["target"], **reading(options))
         task = rows.task(options["task"] or _TASKS.get(options["model"] or "")) if has_target else None

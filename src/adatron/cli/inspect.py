@@ -21,17 +21,17 @@ def inspect(model: str, as_json: bool) -> None:
     from adatron.cli.terminal import print_json, print_pairs, print_table
     from adatron.io import describe_file, load_model
 
-    told = describe_file(model)
-    told = told.pop("about") | told | _estimator(load_model(model))
+    found = describe_file(model)
+    found = found.pop("about") | found | _estimator(load_model(model))
     if as_json:
-        print_json(told)
+        print_json(found)
         return
-    told["kinds"] = [f"{count} {kind}" for kind, count in Counter(told.get("kinds", [])).items()]
+    found["kinds"] = [f"{count} {kind}" for kind, count in Counter(found.get("kinds", [])).items()]
     print_pairs(
-        [(name.replace("_", " "), _text(told[name])) for name in told if name != "arrays" and told[name]]
+        [(name.replace("_", " "), _text(found[name])) for name in found if name != "arrays" and found[name]]
     )
     rows = [
-        [a["name"], a["dtype"], " x ".join(map(str, a["shape"])), f"{a['bytes']:,}"] for a in told["arrays"]
+        [a["name"], a["dtype"], " x ".join(map(str, a["shape"])), f"{a['bytes']:,}"] for a in found["arrays"]
     ]
     click.echo()
     print_table(["array", "dtype", "shape", "bytes"], rows, right=[3])

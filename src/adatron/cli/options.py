@@ -67,7 +67,7 @@ def may_write(option: str, given: Path | None, default: Path | None, *, force: b
         return None
     check_target(path)
     if given is not None and path.exists() and not force:
-        raise FileExistsError(f"{option} {printable_path(path)}: is there already; --force overwrites it")
+        raise FileExistsError(f"{option} {printable_path(path)}: already exists; use --force to overwrite it")
     return path
 
 
@@ -111,7 +111,7 @@ _MANY: Any = {"multiple": True, "metavar": "COL"}
 reading_options = _together(
     click.option("--missing", multiple=True, metavar="TEXT", help="Further spelling of a missing value."),
     click.option("--ignore", **_MANY, help="Column to leave out; repeatable."),
-    click.option("--categorical", **_MANY, help="Column of numbers that are names; repeatable."),
+    click.option("--categorical", **_MANY, help="Column of numbers to treat as a category; repeatable."),
     click.option("--header/--no-header", default=None, help="Whether the first row has names."),
     click.option("--delimiter", metavar="CHAR", help="Between the cells of a CSV file."),
     click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of a CSV file."),

@@ -17,8 +17,8 @@ __all__ = ["play"]
 def play(link: str | None, port: int, no_browser: bool) -> None:
     """Open a page on which you place points and watch the algorithms learn.
 
-    It is served on 127.0.0.1 until Ctrl-C, and asks nothing of the network. A LINK that somebody copied from
-    the page brings back the points and settings behind its #.
+    It is served on 127.0.0.1 until Ctrl-C, and loads nothing from the internet. A LINK that somebody copied
+    from the page brings back the points and settings behind its #.
     """
     import warnings
     import webbrowser

@@ -17,8 +17,10 @@ from adatron.cli.options import OUTPUT, common_options, json_option, may_write, 
 @click.argument("model")
 @click.argument("data")
 @click.option("-o", "--output", type=OUTPUT, help="CSV file to write. Default: standard output.")
-@click.option("--proba", is_flag=True, help="Write the probabilities of the classes, too.")
-@click.option("--keep", multiple=True, metavar="COL", help="Column of DATA to write, too; repeatable.")
+@click.option("--proba", is_flag=True, help="Also write class probabilities.")
+@click.option(
+    "--keep", multiple=True, metavar="COL", help="Column of DATA to copy to the output; repeatable."
+)
 @click.option("--force", is_flag=True, help="Overwrite the file named by -o.")
 @reading_options
 @json_option
@@ -33,10 +35,10 @@ def predict(
     is printed as well. Classes are written as they were spelled in the training data.
     """
     path = may_write("-o", output, None, force=force)
-    from adatron.cli.terminal import print_json, say, told_warnings
+    from adatron.cli.terminal import collected_warnings, print_json, say
     from adatron.files.atomic import atomic_write
 
-    with told_warnings() as warned:
+    with collected_warnings() as warned:
         columns, score, notes = _predictions(model, data, proba, keep, reading(options))
     for note in notes:
         say(f"note: {note}")

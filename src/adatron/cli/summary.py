@@ -161,8 +161,10 @@ def _other_scores(summary: dict[str, Any]) -> list[tuple[str, str]]:
 def _advice(summary: dict[str, Any]) -> str:
     """The most useful next step."""
     test, use = summary.get("test"), f"adatron predict {summary.get('model_file', 'MODEL')} NEW_ROWS"
-    if not summary["converged"]:
+    if summary["status"] in ("time_limit", "stopped"):
         return "the fit was cut short: give it more time, or resume it from a --checkpoint with --resume"
+    if not summary["converged"]:
+        return 'see what did not converge above, and "When a fit does not converge" in the docs'
     if summary["task"] is None:
         return (
             "see the report" if summary["model"] == "SupportVectorClustering" else f"{use} to find outliers"

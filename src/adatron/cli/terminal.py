@@ -85,7 +85,7 @@ def print_table(
 
 
 @contextmanager
-def told_warnings() -> Iterator[list[str]]:
+def collected_warnings() -> Iterator[list[str]]:
     """Print each warning once, and collect them in a list."""
     texts: list[str] = []
 

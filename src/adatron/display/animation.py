@@ -31,8 +31,8 @@ def animate(
     """Train a classifier of two features and two classes, and show how it learns.
 
     The plane on the left has the boundary, the margins (of `SVC`) and the support vectors, with rings that
-    grow with α. The curve on the right is one number after every epoch. Up to epoch 20 each is a frame, later
-    every tenth part of the epochs so far. A script shows it by ``plt.show()``, a notebook by
+    grow with α. The curve on the right is one number after every epoch. Every epoch up to 20 is a frame;
+    after that, frames are about 10 % apart. A script shows it by ``plt.show()``, a notebook by
     ``IPython.display.HTML(animation.to_jshtml())``, and ``animation.save("fit.gif")`` writes a file.
 
     Parameters

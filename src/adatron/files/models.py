@@ -134,8 +134,8 @@ def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> model = ParzenClassifier().fit([[0.0], [1.0]], ["a", "b"])
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     io.save_model(model, os.path.join(directory, "small.skops"), about={"columns": ["size"]})
-    ...     told = io.describe_file(os.path.join(directory, "small.skops"))
-    >>> told["about"], "ParzenClassifier_support_" in [own["name"] for own in told["arrays"]]
+    ...     found = io.describe_file(os.path.join(directory, "small.skops"))
+    >>> found["about"], "ParzenClassifier_support_" in [own["name"] for own in found["arrays"]]
     ({'columns': ['size']}, True)
     """
     data, version = read_archive(path, "model")

@@ -1,6 +1,6 @@
 """A column as plain arrays, and how it is brought from one form to another.
 
-A `Column` has one of five forms. Everything behind sees only these, so tables of different libraries with
+A `Column` has one of five forms. All later code sees only these, so tables of different libraries with
 equal cells are equal from here on.
 """
 

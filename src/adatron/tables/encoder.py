@@ -44,8 +44,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ``{"zip": "category"}``. One of "number", "binary", "boolean", "category", "ordinal", "text", "date",
         "duration", and "identifier", which drops the column.
     target_type : {"auto", "continuous", "classes"}, default="auto"
-        What the target means are of. "auto" takes targets with fractions, and whole numbers of more than 20
-        values, for continuous.
+        How target means treat the target. "auto" takes targets with fractions, and whole numbers of more
+        than 20 values, for continuous.
     sparse_output : bool or "auto", default="auto"
         Whether the result is a CSR array. "auto" does so when the training rows would take more than 512 MB
         dense, and most of that would be zeros.

@@ -1,4 +1,4 @@
-"""Reads columns of whatever table they are in: of pandas, polars, pyarrow, arrays or lists of rows."""
+"""Read columns of pandas, polars and pyarrow tables, arrays and lists of rows."""
 
 from __future__ import annotations
 

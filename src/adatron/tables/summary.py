@@ -1,4 +1,4 @@
-"""What a fitted encoder tells about its columns."""
+"""What an encoder did with each column."""
 
 from __future__ import annotations
 

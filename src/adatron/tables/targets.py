@@ -1,7 +1,7 @@
 """Target means of the levels of a category, for categories of many levels.
 
-Training rows get means that were learned on other rows (five folds), so that a model behind does not mistake
-a row's own target for something that the level tells (Micci-Barreca 2001; scikit-learn's ``TargetEncoder``).
+Training rows get means that were learned on other rows (five folds), so that the model does not mistake a
+row's own target for information in the level (Micci-Barreca 2001; scikit-learn's ``TargetEncoder``).
 """
 
 from __future__ import annotations

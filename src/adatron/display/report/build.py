@@ -185,8 +185,9 @@ def _example_section(story: FitStory) -> list[str]:
     said, true = story.predictions[worst], np.asarray(y)[worst]
     if story.task == "regression":
         said, true = amount_words(said), amount_words(float(true))
+    which = "Test row" if story.n_test else "Training row"
     sentence = (
-        f"Row {worst + 1:,} of these is furthest off: {said} was predicted, {true} is true. What its columns "
+        f"{which} {worst} (counting from 0) is furthest off: predicted {said}, true {true}. What its columns "
         f"added to the decision value, from {amount_words(found.base)} on average to "
         f"{amount_words(found.decision)} (Shapley values):"
     )
