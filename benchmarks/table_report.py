@@ -250,20 +250,20 @@ def draw_headline(record: dict, path: Path) -> None:
     if not groups:
         return
     figure, axes = plt.subplots(
-        1, len(groups), figsize=(4.6 * len(groups), 3.4), layout="constrained", squeeze=False
+        1, len(groups), figsize=(5.6 * len(groups), 3.4), layout="constrained", squeeze=False
     )
     for ax, group in zip(axes[0], groups, strict=True):
-        rows = sorted(((group.row(name), name) for name in group.rivals), key=lambda own: own[0]["seconds"])
-        for k, (row, name) in enumerate(rows):
+        rows = [(group.row(name), name) for name in group.rivals]
+        for row, name in rows:
             colour = "#2a7f62" if name == OURS else "#555555"
             ax.plot(row["seconds"], row["error"], "o", color=colour, ms=9 if name == OURS else 6)
             ax.annotate(
-                row["model"].replace("Gradient", "Gradient\n"), (row["seconds"], row["error"]),
-                (0, -6 if k % 2 else 6), textcoords="offset points", ha="center", color=colour, fontsize=9,
-                va="top" if k % 2 else "bottom", fontweight="bold" if name == OURS else "normal",
+                row["model"], (row["seconds"], row["error"]), (8, 0), textcoords="offset points",
+                va="center", color=colour, fontsize=9, fontweight="bold" if name == OURS else "normal",
             )  # fmt: skip
         ax.set_xscale("log")
         ax.margins(x=0.25, y=0.2)
+        ax.set_xlim(right=max(row["seconds"] for row, _ in rows) * 4.0)  # room for the last name
         unit = "error, %" if group.task == "classification" else "RMSE, % of the deviation"
         ax.set_ylabel(f"{unit} (lower is better)", fontsize=9)
         ax.set_xlabel("seconds to train", fontsize=9)
