@@ -20,7 +20,7 @@ from tests.oracles.qp import (
 )
 
 import adatron
-from adatron import SVC, SVR, AutoSVC, OneClassSVM, certify, io
+from adatron import SVC, SVR, AutoSVC, NuSVR, OneClassSVM, certify, io
 
 LIBRARIES = {"sklearn": sklearn.svm, "adatron": adatron}
 
@@ -305,3 +305,46 @@ def test_bad_calls():
         certify(model, X)
     with pytest.raises(ValueError, match="negative eigenvalues"):
         certify(sklearn.svm.SVC(kernel="sigmoid", coef0=-5.0).fit(X, y), X, y)
+
+
+def test_models_of_scikit_learn_with_rows_of_no_weight():
+    X, y = make_classification(60, 5, random_state=0)
+    weights = np.where(np.arange(60) < 7, 0.0, 1.0)
+    for model, target, rows in (
+        (sklearn.svm.SVC(), y, X),
+        (sklearn.svm.SVR(), X[:, 0], X),
+        (sklearn.svm.SVC(kernel="precomputed"), y, X @ X.T),
+    ):
+        assert certify(model.fit(rows, target, weights), rows, target, weights).gap < 1e-3
+    hard = SVR(C=np.inf, epsilon=0.5).fit(X, X[:, 0] ** 2, weights)
+    assert certify(hard, X, X[:, 0] ** 2, weights).gap < 1e-6
+
+
+@pytest.mark.parametrize("nu", [0.1, 0.5, 1.0])
+def test_gap_of_a_nu_regression_is_that_of_its_own_problem(nu):
+    X = np.random.default_rng(0).normal(size=(1_200, 3))
+    t = np.sin(X[:, 0]) + 0.3 * X[:, 1]
+    model = NuSVR(nu, C=10.0).fit(X, t)
+    found = certify(model, X, t)
+    assert found.gap - found.rounding <= model.duality_gap_ + 1e-12 <= found.gap + 1e-12
+
+
+def test_what_proves_nothing_is_refused():
+    X, y = make_classification(90, 8, n_classes=3, n_informative=4, random_state=1)
+    model = sklearn.svm.SVC().fit(X, y)
+    model.intercept_[1] = np.nan
+    with pytest.raises(ValueError, match="must be finite"):
+        certify(model, X, y)
+    with pytest.raises(ValueError, match="90 rows, y has 89"):
+        certify(sklearn.svm.SVC().fit(X, y), X, y[:-1])
+    rng = np.random.default_rng(0)
+    Z, v = rng.normal(size=(600, 40)), rng.normal(size=600)
+    K = Z @ Z.T - 60.0 * np.outer(v, v) / (v @ v)
+    labels = np.sign(Z[:, 0])
+    with pytest.raises(ValueError, match="negative eigenvalues"):
+        certify(sklearn.svm.SVC(kernel="precomputed", max_iter=1_000).fit(K, labels), K, labels)
+    K = Z @ Z.T
+    model = sklearn.svm.SVC(kernel="precomputed").fit(K, labels)
+    K[0, 1] += 1.0
+    with pytest.raises(ValueError, match="not symmetric"):
+        certify(model, K, labels)

@@ -157,8 +157,8 @@ def test_default_files_are_overwritten(run):
 def test_predictions_and_comparisons(run):
     run("fit", "pima", "--no-report")
     Path("mine").write_text("precious")
-    assert "-o mine: is there" in one_line_error(run("predict", "model.skops", "pima", "-o", "mine"))
-    assert "--report mine: is there" in one_line_error(run("compare", "pima", "--report", "mine"))
+    assert "-o mine: already exists" in one_line_error(run("predict", "model.skops", "pima", "-o", "mine"))
+    assert "--report mine: already exists" in one_line_error(run("compare", "pima", "--report", "mine"))
     assert Path("mine").read_text() == "precious"
 
 

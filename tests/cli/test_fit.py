@@ -459,3 +459,23 @@ def test_a_value_missing_only_among_the_test_rows(fit, tmp_path):
 def test_a_tube_of_width_zero(fit, tmp_path):
     result = fit(surface(tmp_path / "table.csv", n=60), "--epsilon", "0")
     assert (result["model"], result["parameters"]) == ("SVR", {"epsilon": 0.0})
+
+
+def test_row_numbers_of_a_data_frame_are_no_feature(fit, tmp_path):
+    random = np.random.default_rng(0)
+    frame = pandas.DataFrame({"a": random.normal(size=90), "class": np.repeat(["u", "v"], 45)})
+    frame.to_csv(tmp_path / "rows.csv")  # sorted by class
+    told = fit(tmp_path / "rows.csv", "--target", "class")
+    assert told["importances"] == {"a": 1.0, "unnamed: 0": 0.0}
+    assert told["test"]["error_percent"] > 20.0
+
+
+def test_targets_that_are_money_are_numbers(fit, tmp_path):
+    random = np.random.default_rng(0)
+    a = random.normal(size=80)
+    prices = [f"${1_500 + 400 * own:,.0f}" for own in a]
+    pandas.DataFrame({"a": a, "price": prices}).to_csv(tmp_path / "prices.csv", index=False)
+    told = fit(tmp_path / "prices.csv", "--target", "price")
+    assert told["task"] == "regression"
+    assert told["test"]["r2"] > 0.9
+    assert any("is read as numbers" in note for note in told["notes"])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import sklearn.svm
 from scipy import sparse
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.exceptions import ConvergenceWarning
 from tests.oracles.qp import dual_objective, regression_terms, solve_cvxopt, solve_piqp
 
 from adatron import SVC, LinearSVC, LinearSVR
@@ -136,3 +137,23 @@ def test_limits_and_overflow():
     assert not model.converged_
     with pytest.raises(ValueError, match="scale X"):
         LinearSVC().fit(1e200 * X, y)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0}])
+def test_class_weights_of_several_classes_are_those_of_liblinear(class_weight):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[20:], y[20:]
+    ours = LinearSVC(class_weight=class_weight, tol=1e-9).fit(X, y)
+    theirs = sklearn.svm.LinearSVC(class_weight=class_weight, tol=1e-10, max_iter=1_000_000).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+
+
+def test_unscaled_rows_end_where_rounding_is_all_that_is_left():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = LinearSVC(loss="hinge", max_iter=100_000).fit(X, y)
+    assert model.converged_
+    assert model.n_iter_ < 300
+    with pytest.warns(ConvergenceWarning, match="float64"):
+        assert LinearSVC(loss="hinge", tol=1e-300, max_iter=100_000).fit(X, y).status_ == "precision_limit"
+    with pytest.raises(ValueError, match="C must be smaller"):
+        LinearSVC(C=1e200).fit(X, y)

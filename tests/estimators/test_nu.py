@@ -208,3 +208,21 @@ def test_infeasible_values_of_nu():
         NuSVR(C=np.inf).fit(X, y)
     with pytest.raises(ValueError, match="multi_class must be one of"):
         NuSVC(multi_class="crammer_singer").fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_few_iterations_do_not_make_nu_infeasible():
+    X, y = make_classification(60, 5, random_state=0)
+    for max_iter in (1, 2, 3, 5):
+        assert NuSVC(nu=0.1, max_iter=max_iter).fit(X, y).status_ == "max_iter"
+    assert NuSVC(nu=0.1).fit(X, y).converged_
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_indefinite_kernels_end_soon():
+    X, y = make_classification(60, 5, random_state=0)
+    model = NuSVC(kernel="sigmoid").fit(X, y)
+    assert model.status_ == "indefinite_kernel"
+    assert model.n_iter_[0] <= 30
+    reference = sklearn.svm.NuSVC(kernel="sigmoid").fit(X, y)
+    assert model.score(X, y) >= reference.score(X, y) - 0.05

@@ -126,3 +126,21 @@ def test_bad_calls(moons):
         SVC(kernel="precomputed").fit(X @ X.T, y).reduced(0.1)
     refitted = model.reduced(0.1).fit(X, y)
     assert not hasattr(refitted, "reduction_")
+
+
+def test_kernels_that_may_be_indefinite_need_rows():
+    X, y = make_classification(60, 5, random_state=0)
+    model = SVC(kernel="sigmoid", gamma=1.0, coef0=1.0, C=10.0).fit(X, y)
+    with pytest.raises(ValueError, match="not known to be positive semi-definite"):
+        model.reduced(0.3)
+    small = model.reduced(0.3, X)
+    assert np.abs(small.decision_function(X) - model.decision_function(X)).max() <= 0.3
+
+
+def test_float32_values_count_as_part_of_the_difference():
+    X, y = make_classification(3_000, 10, random_state=0)
+    X = X.astype(np.float32)
+    model = SVC().fit(X, y)
+    for tolerance in (1e-5, 1e-2):
+        small = model.reduced(tolerance, X)
+        assert np.abs(small.decision_function(X) - model.decision_function(X)).max() <= tolerance

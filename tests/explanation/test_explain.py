@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from adatron import SVC, SVR, AutoSVC, AutoSVR, EnsembleSVC, KernelPerceptron, OneClassSVM, explain
 from adatron.explanation.shapley import shapley_values
@@ -212,3 +212,25 @@ def test_one_of_several_targets():
         assert np.abs(found.contributions).argmax() == target
     with pytest.raises(ValueError, match="which of the 2 targets, from 0 to 1, got None"):
         explain(model, X[:1])
+
+
+def test_the_background_is_spread_over_all_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    t = np.exp(2.0 * X[:, 0] + 0.1 * rng.normal(size=600))  # vectors are sorted by target
+    model = AutoSVR().fit(X, t)
+    assert explain(model, X[:1]).base == pytest.approx(model.predict(X).mean(), rel=0.5)
+
+
+def test_odd_backgrounds_and_models():
+    X, y = load_iris(return_X_y=True)
+    model = SVC().fit(X, y)
+    with pytest.raises(ValueError, match="background has no rows"):
+        explain(model, X[:1], background=X[:0])
+    with pytest.raises(ValueError, match="n_rows must be an integer >= 0"):
+        explain(model, X[:1], n_rows=-1)
+    constant = explain(SVR(epsilon=100.0).fit(X, X[:, 0]), X[:1])
+    assert constant.base == constant.decision
+    assert not constant.contributions.any()
+    unnamed = make_pipeline(FunctionTransformer(np.log1p), SVC()).fit(X, y)
+    assert explain(unnamed, X[:1]).columns == ["x0", "x1", "x2", "x3"]

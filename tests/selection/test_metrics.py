@@ -5,8 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from sklearn import metrics
+from sklearn.datasets import make_classification
 
-from adatron import AutoSVR
+from adatron import AutoSVC, AutoSVR
 from adatron.auto.scoring import label_metric, regression_metric
 
 OF_LABELS = {
@@ -90,8 +91,34 @@ def test_no_threshold_between_two_decisions_is_better(name):
 
 def test_what_scikit_learn_must_be_asked_for():
     assert label_metric("average_precision", np.array([0, 1])) is None
-    assert label_metric("f1", np.array(["no", "yes"])) is None  # its positive class is 1
+    assert label_metric("f1", np.array(["no", "so so", "yes"])) is None  # f1 is of one class
     assert label_metric("roc_auc", np.arange(3)) is None
     y, predicted = np.arange(9.0), np.arange(9.0) ** 1.1
     own = regression_metric(AutoSVR(scoring="explained_variance"))(y, predicted)
     assert own == metrics.explained_variance_score(y, predicted)
+
+
+@pytest.mark.parametrize("scoring", ["f1", "precision", "roc_auc", "neg_log_loss", "neg_brier_score"])
+def test_labels_may_be_words_and_results_are_scores(scoring):
+    X, y = make_classification(150, 5, flip_y=0.2, random_state=0)
+    words = AutoSVC(scoring=scoring).fit(X, np.array(["no", "yes"])[y])
+    numbers = AutoSVC(scoring=scoring).fit(X, y)
+    assert words.best_score_ == pytest.approx(numbers.best_score_)
+    assert abs(words.cv_results_["mean_test_score"].max() - words.best_score_) < 0.1
+    assert scoring in repr(words.path_)
+
+
+def test_probabilities_are_calibrated_for_scorers_of_others():
+    X, y = make_classification(150, 5, flip_y=0.2, random_state=0)
+    scorer = metrics.make_scorer(
+        metrics.log_loss, response_method="predict_proba", greater_is_better=False, labels=[0, 1]
+    )
+    own, other = (AutoSVC(scoring=scoring).fit(X, y) for scoring in ("neg_log_loss", scorer))
+    assert other.best_score_ == pytest.approx(own.best_score_, abs=0.02)
+
+
+@pytest.mark.parametrize(("scoring", "message"), [("r3", "no name of a scorer"), (["accuracy"], "one name")])
+def test_scoring_that_is_none(scoring, message):
+    for model in (AutoSVC(scoring=scoring), AutoSVR(scoring=scoring)):
+        with pytest.raises(ValueError, match=message):
+            model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from adatron import SVC, SVR, EnsembleSVC, OneClassSVM, SupportVectorClustering
+from adatron import SVC, SVR, AutoSVC, AutoSVR, EnsembleSVC, OneClassSVM, SupportVectorClustering
 from adatron.exceptions import AdatronWarning
 from adatron.io import load_model, save_model
 from adatron.tables import TableEncoder
@@ -68,3 +68,51 @@ def test_model_files_hold_the_encoder(estimator, table, tmp_path):
         np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
     else:
         np.testing.assert_array_equal(again.labels_, model.labels_)
+
+
+def numbers_with_an_id(n=120):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"customer_id": np.arange(n), "a": rng.normal(size=n), "b": rng.normal(size=n)})
+    return frame, np.where(frame["a"] + 0.3 * rng.normal(size=n) > 0.0, "yes", "no")
+
+
+def test_row_numbers_among_numbers_are_dropped():
+    X, y = numbers_with_an_id()
+    model = AutoSVC().fit(X.sort_values("a"), y[X["a"].argsort()])
+    assert model.encoder_.columns_[0].kind == "identifier"
+    assert model.feature_importances_[0] == 0.0
+    np.testing.assert_array_equal(model.predict(X[["b", "a"]]), model.predict(X))  # it need not be there
+
+
+def test_numbers_that_are_missing_at_predict_only_count_as_the_centre():
+    X, y = numbers_with_an_id()
+    X = X[["a", "b"]]
+    model = AutoSVC().fit(X, y)
+    holes, filled = X[:3].copy(), X[:3].copy()
+    holes.loc[:1, "b"], filled.loc[:1, "b"] = np.nan, X["b"].mean()
+    np.testing.assert_allclose(model.decision_function(holes), model.decision_function(filled), rtol=1e-9)
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(X[:3] * np.inf)
+
+
+def test_target_means_do_not_leak_between_groups():
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 80, 600)
+    effect = rng.random(80) < 0.5
+    X = pd.DataFrame({"customer": [f"c{i}" for i in group], "x": rng.normal(size=600)})
+    y = np.where(rng.random(600) < 0.9, effect[group], ~effect[group])
+    assert AutoSVC().fit(X, y).best_score_ > 0.8  # known customers
+    assert AutoSVC().fit(X, y, groups=group).best_score_ < 0.65  # new ones
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_missing_labels_of_a_table_are_named(missing):
+    X = pd.DataFrame({"a": ["u", "v"] * 10})
+    with pytest.raises(ValueError, match="the first in row 19"):
+        AutoSVC().fit(X, pd.Series(["yes", "no"] * 9 + ["yes", missing], dtype=object))
+
+
+def test_columns_of_equal_names():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "a", "b"])
+    assert AutoSVR().fit(X, X.to_numpy()[:, 1]).score(X, X.to_numpy()[:, 1]) > 0.9

@@ -15,6 +15,7 @@ from adatron.auto.task import Task
 from adatron.estimators.classifier import ExpansionClassifier, Layout
 from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.folds import Folds
+from adatron.estimators.inputs import check_labels
 from adatron.estimators.probabilities import CalibratedMixin, ClassProbabilities
 from adatron.estimators.training_set import TrainingSet, classification_set
 
@@ -93,7 +94,7 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     True
     """
 
-    _target_type, _criterion_name = "classes", "held-out soft error"
+    _target_type, _criterion_name, _best_score = "classes", "held-out soft error", 1.0
 
     def __init__(
         self, *, cv=5, scoring=None, class_weight=None, time_limit=None, random_state=None, n_jobs=None,
@@ -101,6 +102,10 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     ):  # fmt: skip
         self.cv, self.scoring, self.class_weight, self.time_limit = cv, scoring, class_weight, time_limit
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
+
+    def _checked_target(self, n: int, y: Any) -> np.ndarray:
+        classes, codes = check_labels(np.empty((n, 0)), y)
+        return classes[codes]
 
     def _training_set(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
         data = classification_set(self, X, y, sample_weight)

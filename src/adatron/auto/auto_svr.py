@@ -68,6 +68,9 @@ class AutoSVR(AutoEstimator, RegressorMixin, ExpansionMachine):
         self.cv, self.scoring, self.time_limit = cv, scoring, time_limit
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 
+    def _checked_target(self, n: int, y: Any) -> np.ndarray:
+        return check_targets(np.empty((n, 0)), target_columns(y)[0])
+
     def _training_set(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
         columns = target_columns(y)
         data = weighted_set(self, X, columns[0], sample_weight, has_targets=True)

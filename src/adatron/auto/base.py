@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import get_scorer_names
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.auto.exact import Model, seconds_to_train, trained_exactly
@@ -28,7 +29,13 @@ from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.expansion import Expansion
 from adatron.estimators.folds import Folds
 from adatron.estimators.inputs import check_predict_X
-from adatron.estimators.parameters import as_random_state, check_integer, check_number, count_threads
+from adatron.estimators.parameters import (
+    as_random_state,
+    check_integer,
+    check_number,
+    closest_name,
+    count_threads,
+)
 from adatron.estimators.reduction import ReducibleMixin
 from adatron.estimators.training_set import row_sums
 from adatron.exceptions import AdatronWarning
@@ -36,7 +43,7 @@ from adatron.gram import fetched_if, on_client
 from adatron.kernels import KERNELS, Kernel
 from adatron.numerics.memory import available_memory
 from adatron.paths.kernel_path import KernelPath
-from adatron.tables import TableEncoder, is_table, needs_encoding
+from adatron.tables import TableEncoder, needs_encoding
 from adatron.training import Status
 
 _BYTES_A_VALUE = 24  # of two kernel matrices, their factors and distances
@@ -47,11 +54,13 @@ SEARCH_FOLDS = 3  # folds that judge in the search; the finalists are judged by 
 class AutoEstimator(ReducibleMixin, KernelMachine):
     """Base of the estimators that choose for themselves.
 
-    They have ``_training_set``, ``_targets``, ``_criterion``, ``_attributes_of`` and ``_n_columns``.
+    They have ``_checked_target``, ``_training_set``, ``_targets``, ``_criterion``, ``_attributes_of`` and
+    ``_n_columns``.
     """
 
     kernel = "rbf"  # no parameter
     _scales_features = _reads_blocks = _accepts_dask = True
+    _best_score = 0.0  # what is minimised is this less the score, if `scoring` is given
     _clearly_better = 0.7  # part of the criterion of few rows below which more are worth their time
     _kernels_compared: int | None = 1  # on a few thousand rows before that; None: as many as usual
     _iterates_up_to = 1.0  # times the rows that a matrix in memory can have; beyond, landmarks are faster
@@ -112,6 +121,11 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
     def _check_parameters(self) -> None:
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, allowed="None or a finite number > 0")
+        if isinstance(self.scoring, str) and self.scoring not in get_scorer_names():
+            hint = closest_name(self.scoring, get_scorer_names())
+            raise ValueError(f"scoring={self.scoring!r} is no name of a scorer of scikit-learn{hint}")
+        if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
+            raise ValueError(f"scoring must be one name, a callable or None, got {self.scoring!r}")
         if isinstance(self.cv, Integral | np.bool_):
             check_integer("cv", self.cv, at_least=2, allowed="an integer >= 2, a splitter or splits")
         count_threads(self.n_jobs)
@@ -119,9 +133,9 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
     def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
         """Check and encode everything that `fit` is given."""
         given, encoder = (X, y, groups), None
-        if (is_table(X) and needs_encoding(X)) or _has_holes(X):
+        if needs_encoding(X) or _has_holes(X):
             encoder = TableEncoder(target_type=self._target_type, random_state=0)
-            X = encoder.fit_transform(X, target_columns(y)[0])
+            X = encoder.fit_transform(X, self._checked_target(len(X), y), on_client(groups))
             names = getattr(encoder, "feature_names_in_", None)
         data = self._training_set(X, y, sample_weight).with_moderate_weights()
         self.encoder_ = encoder
@@ -207,12 +221,14 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
         best, tried = model.members[0], list(search.tried.values())
         records = [one.record() for one in tried]
         best_index = next(k for k, one in enumerate(tried) if one.key == best.key)
-        path = KernelPath(records, criterion=self._criterion_name, best_index=best_index)
+        scoring = "" if self.scoring is None else self.scoring if isinstance(self.scoring, str) else "scoring"
+        name = f"{self._best_score:g} - {scoring} of held-out rows" if scoring else self._criterion_name
+        path = KernelPath(records, criterion=name.removeprefix("0 "), best_index=best_index)
         return {
             "shape_fit_": (data.shape[0], self.n_features_in_), "encoder_": self.encoder_,
             "gamma_": best.gamma, "C_": data.weight_scale / best.penalty, "path_": path,
             "feature_importances_": importances(task, model, self.n_features_in_),
-            "n_iter_": len(tried), "cv_results_": cv_results(tried),
+            "n_iter_": len(tried), "cv_results_": cv_results(tried, self._best_score if scoring else 0.0),
             "duality_gap_": model.duality_gap, "gap_is_exact_": model.gap_is_exact,
             "status_": status, "converged_": status is Status.CONVERGED,
             "_machines": model.machines, "_scale": task.scale,
@@ -234,7 +250,9 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
 
     def _rows_to_expand(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self._scale(check_predict_X(self, X) if self.encoder_ is None else self.encoder_.transform(X))
+        if self.encoder_ is not None:
+            return self._scale(self.encoder_.transform(X))
+        return self._scale(check_predict_X(self, X, allow_nan=self._scale.centre is not None))
 
     def _outputs(self, scaled: Any) -> np.ndarray:
         """The sum of the machines, shape (n, k)."""

@@ -71,7 +71,7 @@ def trained_exactly(search: Search, rows: SearchRows, criterion_for: Any, n_each
     trained = in_threads(lambda one: _trained(rows, one, search.weights_of(one, relevances), dtype), members)
     mean = np.mean([decisions[k] for k in best], axis=0)
     machines, gaps = zip(*trained, strict=True)
-    last = relevances[max(one.rounds for one in members) - 1] if relevances else None
+    last = relevances[max(one.rounds for one in members) - 1] if relevances else None  # −1: the last round
     return Model(shares_of_mean(machines), members, judged, mean, last, max(gaps), dtype == np.float64)
 
 

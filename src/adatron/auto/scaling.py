@@ -57,7 +57,8 @@ def scaled(X: Any, centre: Any, scale: Any, unit: Any, kept: np.ndarray) -> np.n
     z = X[:, kept].astype(np.float64) / unit[kept]
     z -= centre[kept]
     z /= scale[kept]
-    return z / np.sqrt(1.0 + (z / CLIP) ** 2)
+    z /= np.sqrt(1.0 + (z / CLIP) ** 2)
+    return np.nan_to_num(z, copy=False, nan=0.0)  # a value that is missing counts as the centre
 
 
 def scaler_for(X: Any, weights: np.ndarray) -> Scaler:

@@ -53,12 +53,15 @@ def criterion_of(model: Any, rows: SearchRows, classes: np.ndarray) -> Criterion
         return lambda decisions: soft_error(decisions, codes, weights)
     metric = label_metric(model.scoring, classes)
     scorer: Any = check_scoring(model, model.scoring) if metric is None else None
+    if isinstance(model.scoring, str) and len(classes) == 2 and 1 not in classes.tolist():
+        classes = np.arange(2)  # the second class is the positive one, where scikit-learn would look for a 1
 
     def criterion(decisions: np.ndarray) -> float:
         if metric is not None:
             value = 1.0 - metric.of_folds(codes, decisions, folds)
         else:
-            known, y = HeldOutModel(decisions, classes), classes[codes]
+            calibrated = ClassProbabilities.from_held_out(decisions, codes, weights)
+            known, y = HeldOutModel(decisions, classes, calibrated), classes[codes]
             parts = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
             value = 1.0 - float(np.mean([scorer(known, part[:, None], y[part]) for part in parts]))
         if not np.isfinite(value):
@@ -152,8 +155,9 @@ def label_metric(scoring: Any, classes: np.ndarray) -> LabelMetric | None:
             return LabelMetric("labels", _balanced_accuracy, moves_threshold=True)
         case "f1_macro" | "f1_weighted":
             return LabelMetric("labels", partial(_f1, of=scoring[3:]), moves_threshold=True)
-        case "f1" if len(classes) == 2 and 1 in classes.tolist():  # it is of the class 1
-            return LabelMetric("labels", partial(_f1, of=classes.tolist().index(1)), moves_threshold=True)
+        case "f1" if len(classes) == 2:  # of the class 1 if there is one, else of the second class
+            positive = classes.tolist().index(1) if 1 in classes.tolist() else 1
+            return LabelMetric("labels", partial(_f1, of=positive), moves_threshold=True)
         case "roc_auc" if len(classes) == 2:
             return LabelMetric("ranks", _roc_auc)
         case "neg_log_loss":

@@ -139,7 +139,7 @@ class Search:
             self.tried[one.key] = self._known.get(one.key) or found[one.key]
         judged = [c for c in self.tried.values() if not c.reason]
         if not judged:
-            reasons = "; ".join(map(str, self.tried.values()))
+            reasons = "; ".join(sorted({own.reason for own in self.tried.values()}))
             raise ValueError(f"no machine could be judged: {reasons}")
         self.is_stopped = self.is_stopped or self.after_round(min(judged, key=lambda c: c.criterion))
 

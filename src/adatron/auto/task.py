@@ -45,17 +45,20 @@ class Task:
 
 
 def importances(task: Task, model: Model, n_columns: int) -> np.ndarray:
-    """Shares of the columns in the mean squared gradient; equal ones where it is not known."""
+    """Shares of the columns in the mean squared gradient; equal ones of those in use where it is not known."""
     found = np.zeros(n_columns)
     if model.relevance is not None:
         np.maximum.at(found, task.blocks, model.relevance)
     total = found.sum()
-    return found / total if total > 0.0 else np.full(n_columns, 1.0 / n_columns)
+    if total > 0.0:
+        return found / total
+    in_use = np.bincount(task.blocks, minlength=n_columns) > 0
+    return in_use / in_use.sum()
 
 
-def cv_results(tried: list[Candidate]) -> dict[str, Any]:
-    """As in scikit-learn's searches."""
-    scores = np.array([-one.criterion if np.isfinite(one.criterion) else np.nan for one in tried])
+def cv_results(tried: list[Candidate], best_score: float) -> dict[str, Any]:
+    """As in scikit-learn's searches; what is minimised is `best_score` less the score."""
+    scores = np.array([best_score - one.criterion if np.isfinite(one.criterion) else np.nan for one in tried])
     order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
     ranks = np.empty(len(tried), dtype=np.int32)
     ranks[order] = np.arange(1, len(tried) + 1)

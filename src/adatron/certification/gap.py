@@ -21,13 +21,14 @@ from adatron.certification.machines import (
     fitted_machine,
     problems_of,
 )
-from adatron.kernels import Kernel, Precomputed, is_indefinite
+from adatron.kernels import Kernel, Precomputed, has_negative_curvature, is_indefinite
 from adatron.kernels.rounding import LONG_EPS, long, outputs, precision_for
 
 _ROWS_SHOWN = 10
 _VANISHING = 1e-8  # part of r² max K_ii below which the objective of a one-class problem counts as 0
 _AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
 _SAMPLE = 500  # rows in which negative eigenvalues are looked for
+_SAMPLE_OF_MATRIX = 2_000  # of a kernel matrix, whose values cost nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,7 +141,7 @@ def certify(
     >>> found.dual <= certify(fine, X, y).primal, found.gap > 1e-4, certify(fine, X, y).gap < 1e-6
     (True, True, True)
     """
-    machine = dense_if_small(fitted_machine(estimator, X, y, C, epsilon))
+    machine = dense_if_small(fitted_machine(estimator, X, y, sample_weight, C, epsilon))
     _check_definite(machine.kernel, machine.X)
     gaps = _gaps(machine, y, sample_weight)
     worst = max(gaps, key=lambda found: found.gap)
@@ -149,6 +150,9 @@ def certify(
 
 def _gaps(machine: Fitted, y: Any, sample_weight: Any) -> list[DualityGap]:
     kernel, X = machine.kernel, machine.X
+    if machine.kind != "OneClassSVM" and y is not None and np.size(y) != X.shape[0]:
+        sizes = f"X has {X.shape[0]} rows, y has {np.size(y)} entries"
+        raise ValueError(f"X and y have inconsistent numbers of samples: {sizes}")
     if machine.layout is not None and machine.layout.is_direct:
         problem, codes, table, biases = coupled_problem(machine, y, sample_weight)
         own = codes[:, None] == np.arange(table.shape[1])
@@ -160,9 +164,12 @@ def _gaps(machine: Fitted, y: Any, sample_weight: Any) -> list[DualityGap]:
 def _check_definite(kernel: Kernel, X: Any) -> None:
     if kernel.traits.psd:
         return
-    rows = np.unique(np.linspace(0, X.shape[0] - 1, min(_SAMPLE, X.shape[0])).astype(int))
-    K = X[rows][:, rows] if isinstance(kernel, Precomputed) else kernel(X[rows], X[rows])
-    if is_indefinite(np.asarray(K, dtype=np.float64)):
+    n, is_given = X.shape[0], isinstance(kernel, Precomputed)
+    rows = np.unique(np.linspace(0, n - 1, min(_SAMPLE_OF_MATRIX if is_given else _SAMPLE, n)).astype(int))
+    K = np.asarray(X[rows][:, rows] if is_given else kernel(X[rows], X[rows]), dtype=np.float64)
+    if is_given and np.abs(X - X.T).max() > 1e-12 * np.abs(X).max():
+        raise ValueError("the kernel matrix X is not symmetric; pass (X + X.T) / 2")
+    if is_indefinite(K) or (is_given and n > len(rows) and has_negative_curvature(X.__matmul__, n)):
         raise ValueError(
             f"the kernel {kernel!r} has negative eigenvalues on these rows: its dual problem has no gap that "
             "says anything; use a positive semi-definite kernel"
@@ -187,6 +194,8 @@ def _sides(problem: BinaryProblem, kernel: Kernel, X: Any) -> _Sides:
     f, errors = outputs(kernel, X[rows], problem.vectors, problem.coefficients, dtype)
     norm = _squared_norm(kernel, X, problem.vectors, problem.coefficients, dtype)
     alpha = _feasible(problem.alpha.astype(long), y, problem.upper.astype(long), problem.equality)
+    if problem.tube is not None:
+        alpha *= min(long(1.0), problem.tube[1] / max(alpha.sum(), long(1e-300)))
     coefficients = np.zeros(X.shape[0], dtype=long)
     np.add.at(coefficients, problem.rows, y * alpha)
     support = np.flatnonzero(coefficients)
@@ -257,6 +266,10 @@ def _gap_of(problem: BinaryProblem, sides: _Sides) -> DualityGap:
     primal = 0.5 * sides.norm[0] + loss + long(problem.equality or 0.0) * problem.bias
     primal_error = 0.5 * sides.norm[1] + loss_error + 4 * LONG_EPS * abs(primal)
     dual = sides.linear[0] - 0.5 * sides.dual_norm[0]
+    if problem.tube is not None:  # of the ν-problem, whose tube costs something
+        width, total = problem.tube
+        primal, dual = primal + width * total, dual + width * sides.alpha.sum()
+        primal_error = primal_error + 8 * LONG_EPS * width * total * len(slack)
     dual_error = sides.linear[1] + 0.5 * sides.dual_norm[1] + 4 * LONG_EPS * abs(dual)
     least_size = long(_VANISHING * (problem.equality or 0.0) ** 2 * sides.largest)
     size = max(abs(primal) - primal_error, abs(dual) - dual_error, least_size, np.finfo(long).tiny)
@@ -272,6 +285,8 @@ def _made(
     problem: BinaryProblem, gap: Any, primal: Any, dual: Any, rounding: Any, terms: np.ndarray
 ) -> DualityGap:
     """The result, rounded away from the optimum; `terms` are what each multiplier adds to P − D."""
+    if np.isnan(gap):  # numbers that are no numbers prove nothing
+        gap, primal, dual = long(inf), long(inf), -long(inf)
     by_row = np.bincount(problem.rows, weights=np.maximum(terms, 0.0).astype(float))
     worst = np.argsort(-by_row, kind="stable")[:_ROWS_SHOWN]
     worst = worst[(by_row[worst] > 1e-3 * by_row.max()) & (gap > 2.0 * rounding)]

@@ -50,6 +50,7 @@ class Fitted:
     epsilon: float = 0.1
     sides: tuple[float, float] = (1.0, 1.0)  # what targets above and below cost, in units of C
     nu: float = 0.5
+    has_nu: bool = False  # a regression with ν in the place of ε
     has_bias: bool = True
 
 
@@ -67,9 +68,12 @@ class BinaryProblem:
     vectors: Any  # of the machine's function; for a kernel matrix their places
     coefficients: np.ndarray
     bias: float
+    tube: tuple[float, Any] | None = None  # of a ν-regression: half the width of its tube, largest sum of α
 
 
-def fitted_machine(estimator: Any, X: Any, y: Any, C: float | None, epsilon: float) -> Fitted:
+def fitted_machine(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, C: float | None, epsilon: float
+) -> Fitted:
     """What `certify` was given, read and checked against the rows; a TypeError says what it takes."""
     from sklearn import svm  # takes time to load
 
@@ -84,7 +88,7 @@ def fitted_machine(estimator: Any, X: Any, y: Any, C: float | None, epsilon: flo
             return _checked(_of_adatron(own.__name__, estimator, X), estimator)
     for name in ("SVC", "SVR", "OneClassSVM"):
         if isinstance(estimator, getattr(svm, name)):
-            return _checked(_of_sklearn(name, estimator, X), estimator)
+            return _checked(_of_sklearn(name, estimator, X, sample_weight), estimator)
     way_out = ""
     if hasattr(estimator, "steps"):
         way_out = "; of a pipeline pass its last step, and X as the steps before transform it"
@@ -106,6 +110,7 @@ def _parameters(model: Any) -> dict[str, Any]:
     fitted = vars(model)  # machines with ν have found C or ε, with which others give the same model
     known = given | {name: fitted[f"{name}_"] for name in ("C", "epsilon") if f"{name}_" in fitted}
     found: dict[str, Any] = {name: known[name] for name in ("C", "epsilon", "nu") if name in known}
+    found["has_nu"] = "nu" in given and "epsilon" in known
     if given.get("loss") == "quantile":
         found |= {"epsilon": 0.0, "sides": (float(given["quantile"]), 1.0 - float(given["quantile"]))}
     found["has_bias"] = bool(given.get("fit_intercept", True))
@@ -126,7 +131,7 @@ def _of_adatron(kind: str, model: Any, X: Any) -> Fitted:
     return replace(found, vectors=expansion.vectors, coefficients=expansion.coefficients)
 
 
-def _of_sklearn(kind: str, model: Any, X: Any) -> Fitted:
+def _of_sklearn(kind: str, model: Any, X: Any, sample_weight: Any) -> Fitted:
     check_is_fitted(model)
     kernel: Kernel
     if callable(model.kernel):
@@ -137,7 +142,10 @@ def _of_sklearn(kind: str, model: Any, X: Any) -> Fitted:
         values = {"gamma": gamma, "coef0": float(model.coef0), "degree": model.degree}
         kernel_class = KERNELS[model.kernel]
         kernel = kernel_class(**{f.name: values[f.name] for f in fields(kernel_class) if f.name in values})  # type: ignore[arg-type]
-    return Fitted(kind, kernel, X, model.support_, dense_coef(model), model.intercept_, **_parameters(model))
+    support = model.support_
+    if sample_weight is not None:  # scikit-learn numbers the rows that have a weight
+        support = np.flatnonzero(check_sample_weight(sample_weight, X.shape[0]) > 0.0)[support]
+    return Fitted(kind, kernel, X, support, dense_coef(model), model.intercept_, **_parameters(model))
 
 
 def _sklearn_gamma(gamma: Any, X: Any) -> float:
@@ -159,6 +167,8 @@ def _checked(machine: Fitted, model: Any) -> Fitted:
         )
     if not machine.has_bias and np.any(machine.intercept):
         raise ValueError(f"fit_intercept=False, but intercept_ is {machine.intercept}: no certificate holds")
+    if not (np.isfinite(machine.intercept).all() and np.isfinite(machine.dual_coef).all()):
+        raise ValueError("intercept_ and dual_coef_ of the estimator must be finite; fit it again")
     stored = model.support_vectors_
     if stored.shape[0] == len(support) > 0 and not isinstance(machine.kernel, CallableKernel):
         differ = machine.X[support] != stored
@@ -243,17 +253,22 @@ def problems_of(machine: Fitted, y: Any, sample_weight: Any) -> Iterator[BinaryP
                             *_function(machine, 0, machine.dual_coef[0], scale))  # fmt: skip
         return
     t = np.asarray(column_or_1d(y), dtype=np.float64).astype(long)
+    if not np.isfinite(t).all():
+        raise ValueError("Input y contains NaN or infinity; pass the targets of the training")
     signs = np.repeat([1.0, -1.0], n)
     p = np.concatenate([t, -t]) - long(machine.epsilon)
     upper = _times_C(machine, weights, 0)
     if np.isinf(machine.C):
-        centre = 0.5 * float(t.min() + t.max()) if machine.has_bias else 0.0
+        taking_part = t[weights > 0.0]
+        centre = 0.5 * float(taking_part.min() + taking_part.max()) if machine.has_bias else 0.0
         diagonal = float(np.max(machine.kernel.diagonal(machine.X)))
-        upper = np.full(n, bound_for_a_tube((t - centre).astype(float), machine.epsilon, diagonal))
+        bound = bound_for_a_tube((taking_part - centre).astype(float), machine.epsilon, diagonal)
+        upper = np.where(weights > 0.0, bound, 0.0)
     alpha = np.maximum(signs * np.tile(coefficients, 2), 0.0)
+    tube = (machine.epsilon, long(machine.nu) * upper.sum()) if machine.has_nu else None
     upper = np.concatenate([side * upper for side in machine.sides])
     yield BinaryProblem("", np.tile(everything, 2), signs, p, upper, _equality(machine), alpha,
-                        *_function(machine, 0, machine.dual_coef[0]))  # fmt: skip
+                        *_function(machine, 0, machine.dual_coef[0]), tube)  # fmt: skip
 
 
 def _classification(machine: Fitted, codes: np.ndarray, weights: np.ndarray) -> Iterator[BinaryProblem]:
@@ -297,10 +312,8 @@ def coupled_problem(
     table = np.zeros((n, len(machine.classes)), dtype=long)
     table[machine.support] = coefficients.T
     own = table[np.arange(n), codes]
-    upper, ones = (
-        _class_bounds(machine, codes, check_sample_weight(sample_weight, n).astype(long)),
-        np.ones(n),
-    )
+    weights, ones = check_sample_weight(sample_weight, n).astype(long), np.ones(n)
+    upper = _class_bounds(machine, codes, weights)
     problem = BinaryProblem("", np.arange(n), ones, ones, upper, None, own, None, table, 0.0)
     return problem, codes, table, biases if machine.has_bias else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -120,11 +121,26 @@ def _without_gaps(table: Any, target: str | None) -> Rows:
             notes.append(f"{n_lost:,} of {len(present):,} rows have no {quoted(target)} and were left out")
         column = table.loc[present, target]
         y = column.to_numpy(float) if column.dtype.kind in "iuf" else column.astype(str).to_numpy(str)
+        amounts = _amounts(y)
+        if amounts is not None:
+            notes.append(f"{quoted(target)} is read as numbers: {quoted(str(y[0]))} is {amounts[0]:g}")
+            y = amounts
         table = table.loc[present].drop(columns=target).reset_index(drop=True)
     empty = [name for name in table.columns if table[name].isna().all()]
     if empty:
         notes.append(f"empty columns were left out: {listed(empty)}")
     return Rows(source, table.drop(columns=empty), y, target, spelling, notes=tuple(notes))
+
+
+def _amounts(y: np.ndarray) -> np.ndarray | None:
+    """Money and percentages that are written as text, as numbers; None if there is anything else."""
+    from adatron.tables.parsing import parse_numbers
+
+    texts, place = np.unique(y, return_inverse=True)
+    if texts.dtype.kind != "U" or not all(re.search("[$€£¥%]", text) for text in texts):
+        return None
+    values = parse_numbers(texts.tolist())
+    return values[place] if np.isfinite(values).all() else None
 
 
 def is_bundled(name: str) -> bool:
@@ -201,7 +217,13 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
     pool = places if counts is None else places[counts[groups] > 1]
     n_test = min(n_test, len(pool) - 1)
     if n_test < 1:
-        return Parts(rows.X, y, None, None, "all rows are for training: no class has two")
+        return Parts(
+            rows.X,
+            y,
+            None,
+            None,
+            "no class has two rows; to predict numbers, take --task regression",
+        )
     n_groups = 0 if counts is None else int((counts > 1).sum())
     stratum = groups[pool] if 0 < n_groups <= min(n_test, len(pool) - n_test) else None
     test = train_test_split(pool, test_size=n_test, stratify=stratum, random_state=seed)[1]

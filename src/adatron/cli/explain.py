@@ -109,6 +109,8 @@ def _print(found: Any) -> None:
         for row, similarity, share in zip(found.rows, found.similarities, found.shares, strict=True)
     ]
     print_table(["training row", "similarity", "share"], rows, right=[0, 1, 2])
+    if any(row >= 0 for row in found.rows):
+        click.echo("\ntraining rows are numbered from 0 among those that the model was trained on")
 
 
 def _shown(value: Any) -> str:

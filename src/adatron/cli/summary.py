@@ -155,7 +155,7 @@ def _other_scores(summary: dict[str, Any]) -> list[tuple[str, str]]:
         return [("outliers", f"{summary['outliers_percent']:.2f} % of the rows")]
     if "n_clusters" in summary:
         return [("clusters", f"{summary['n_clusters']}"), ("noise points", f"{summary['n_noise']}")]
-    return [("test error", "not measured, as no rows were held out; --test-size holds some out")]
+    return [("test error", f"not measured: {summary['split']}")]
 
 
 def _advice(summary: dict[str, Any]) -> str:

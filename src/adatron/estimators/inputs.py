@@ -80,7 +80,7 @@ def _widen(X, low, high):
             high[j] = row[j] if row[j] > high[j] else high[j]
 
 
-def check_predict_X(estimator: Any, X: Any) -> Any:
+def check_predict_X(estimator: Any, X: Any, *, allow_nan: bool = False) -> Any:
     """Validated data to predict for; no rows are allowed and give an empty result."""
     if getattr(estimator, "encoder_", None) is not None:
         return estimator.encoder_.transform(X)
@@ -96,7 +96,8 @@ def check_predict_X(estimator: Any, X: Any) -> Any:
         return np.asarray(X, dtype=object) if vectors.ndim == 2 else _as_objects(X)
     X = _validated(estimator, X, reset=False, ensure_min_samples=0)
     with np.errstate(over="ignore", invalid="ignore"):
-        if not np.isfinite((X.data if sparse.issparse(X) else X).sum()):
+        values = X.data if sparse.issparse(X) else X
+        if not (np.isfinite(values.sum()) or (allow_nan and not np.isinf(values).any())):
             _check_finite(estimator, X)
     return X
 

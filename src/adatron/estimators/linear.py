@@ -25,6 +25,7 @@ from adatron.kernels import squared_norms
 from adatron.solvers import LinearProblem, solve_linear
 from adatron.training import Status
 
+_LARGEST = 1e50  # C times the largest squared norm
 _EXACT = 1e-10  # gap that few rows are trained to
 
 
@@ -52,12 +53,20 @@ class LinearMachine(KernelMachine):
         with unfitted_on_error(self, BaseException):
             self._check_parameters()
             data = self._training_set(X, y, sample_weight)
-            rows, upper = self._with_constant(data.X), bounds_from(self.C, data.weights)
+            rows = self._with_constant(data.X)
             goal = float(self.tol) if data.m > self._regime.finish_up_to else min(_EXACT, float(self.tol))
             with np.errstate(over="ignore"):
-                if not np.isfinite(squared_norms(rows).sum() ** 2):
+                norms = squared_norms(rows)
+                if not np.isfinite(norms.sum() ** 2):
                     raise KernelError("squares of X overflow float64; scale X (e.g. with StandardScaler)")
-            problems = [LinearProblem(rows, t, upper, **self._loss()) for t in self._columns(data)]
+            if float(self.C) * float(data.weights.max()) * float(norms.max()) > _LARGEST:
+                raise ValueError(
+                    f"C must be smaller for rows of this size, got {self.C!r}; scale X, or lower C"
+                )
+            problems = [
+                LinearProblem(rows, t, bounds_from(self.C, weights), **self._loss())
+                for t, weights in zip(self._columns(data), self._weights(data), strict=True)
+            ]
             found = [solve_linear(problem, goal, int(self.max_iter)) for problem in problems]
             weights = np.array([solution.w for solution in found])
             gaps, n_iter = [solution.gap for solution in found], max(solution.n_iter for solution in found)
@@ -76,6 +85,10 @@ class LinearMachine(KernelMachine):
     def _columns(self, data: TrainingSet) -> list[np.ndarray]:
         """Labels or targets of each problem."""
         return [data.targets]
+
+    def _weights(self, data: TrainingSet) -> list[np.ndarray]:
+        """Weights of the rows in each problem."""
+        return [data.weights]
 
     def _loss(self) -> dict[str, Any]:
         """What slack is and costs."""
@@ -195,6 +208,15 @@ class LinearSVC(ClassifierMixin, LinearMachine):
 
     def _columns(self, data: TrainingSet) -> list[np.ndarray]:
         return list(Layout(len(data.classes), "ovr").check_size(data.m).signs(data.codes).T)
+
+    def _weights(self, data: TrainingSet) -> list[np.ndarray]:
+        """As in LIBLINEAR, rows of the rest of several classes have no class weight."""
+        if len(data.classes) == 2:
+            return [data.weights]
+        of_class = data.class_weight[data.codes]
+        return [
+            np.where(data.codes == k, data.weights, data.weights / of_class) for k in range(len(data.classes))
+        ]
 
     def _loss(self) -> dict[str, Any]:
         return {"squared": self.loss == "squared_hinge"}

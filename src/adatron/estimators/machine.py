@@ -24,6 +24,7 @@ _OF_SKLEARN = ("NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR")
 _EXACT_BELOW = 1e-4  # tol below which the optimum itself is looked for: there is nothing more to aim at
 _CRAWLING = (M3, MultiplicativeUpdating, Munk)  # whose gap may fall so slowly that nobody will wait for it
 _WHOLE_MATRIX = ("m3", "multiplicative", "munk", "rho")  # solvers that only multiply by it
+_INDEFINITE_LEVELS = 30  # of a ν-problem without a gap, and epochs for each
 
 
 class SupportVectorMachine(IterFitMixin, ExpansionMachine):
@@ -96,6 +97,7 @@ class SupportVectorMachine(IterFitMixin, ExpansionMachine):
         rule |= {"aim": self._aim if self.tol >= _EXACT_BELOW else 1.0, "eager": self.solver == "auto"}
         most = parameters.check_max_iter(self.max_iter)
         if isinstance(first, LevelProblem):
+            most = min(most, _INDEFINITE_LEVELS) if indefinite else most
             solver = LevelSearch(solver, most, may_give_up, indefinite, regime)
         shapes = [(first.m, first.n_classes)] if is_direct else [p.y.shape for p in problems]
         previous = getattr(self, "_alphas", []) if self.warm_start else []

@@ -126,7 +126,8 @@ None, True
         least = unit * (_HARDLY_ANY if solution.status is Status.MAX_ITER else _NO_MARGIN)
         if solution.level > least:
             return 1.0 / solution.level
-        if solution.status in (Status.CONVERGED, Status.MAX_ITER):
+        has_ended = solution.status is Status.MAX_ITER and run.epoch < run.max_iter  # no C was left to try
+        if solution.status is Status.CONVERGED or has_ended:
             raise InfeasibleError(
                 f"specified nu is infeasible: nu={self.nu!r} is so small that no margin is left; raise nu, "
                 "or choose a richer kernel"

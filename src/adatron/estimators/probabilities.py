@@ -267,10 +267,14 @@ def _outputs(plan: FitPlan, held: np.ndarray, coefficients: np.ndarray) -> np.nd
 
 
 class HeldOutModel(ClassifierMixin, BaseEstimator):
-    """A classifier for scikit-learn's scorers whose decisions are known: its X are row numbers."""
+    """A classifier for scikit-learn's scorers whose decisions are known: its X are row numbers.
 
-    def __init__(self, decisions=None, classes=None):
+    Probabilities are those that `probabilities` makes of the decisions.
+    """
+
+    def __init__(self, decisions=None, classes=None, probabilities=None):
         self.decisions, self.classes, self.classes_ = decisions, classes, classes
+        self.probabilities = probabilities
 
     def decision_function(self, X: Any) -> np.ndarray:
         values = self.decisions[np.asarray(X)[:, 0]]
@@ -281,5 +285,6 @@ class HeldOutModel(ClassifierMixin, BaseEstimator):
         return self.classes_[Layout(len(self.classes_), "ovr").vote(values)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        slopes = [2.0, 2.0] if self.decisions.shape[1] == 1 else [1.0]  # not calibrated
-        return ClassProbabilities(np.array(slopes))(self.decisions[np.asarray(X)[:, 0]])
+        slopes = [2.0, 2.0] if self.decisions.shape[1] == 1 else [1.0]
+        found = self.probabilities or ClassProbabilities(np.array(slopes))
+        return found(self.decisions[np.asarray(X)[:, 0]])

@@ -49,8 +49,8 @@ class ReducibleMixin:
     def reduced(self, tolerance: float, X: Any = None) -> Self:
         """A copy that predicts nearly the same with fewer vectors.
 
-        Its decision values (predictions, for a regression) differ from those of this model by at most
-        `tolerance`:
+        Its decision values (predictions, for a regression; those of ``decision_function_shape="ovo"`` for
+        pairs of classes) differ from those of this model by at most `tolerance`:
 
         - without `X`, for every row x: with a Gaussian or Laplace kernel without exception, else as far as
           ``k(x, x)`` is at most that of the farthest vector. A model that holds all its training rows, as
@@ -73,6 +73,7 @@ class ReducibleMixin:
             With ``reduction_``, a dict: ``n_before`` and ``n_after``, numbers of vectors; ``on_rows``, the
             largest difference on the rows that were looked at, measured; ``everywhere``, a bound of the
             difference for any row x, to be multiplied by ``√k(x, x)``: 1 for Gaussian and Laplace kernels.
+            Infinite where the kernel may not be positive semi-definite.
 
         Examples
         --------
@@ -91,10 +92,7 @@ class ReducibleMixin:
         tolerance = check_number("tolerance", tolerance)
         rows = None if X is None else self._rows_to_expand(X)
         machines, groups = self._expansions(), self._groups()
-        if any(isinstance(machine.kernel, Precomputed) for machine in machines):
-            raise ValueError(
-                "a model of a precomputed kernel cannot be reduced: it has no kernel values of its vectors"
-            )
+        _check_kernels(machines, has_rows=rows is not None)
         everywhere = X is None and not self._holds_training_rows()
         share = tolerance / len(machines)
         parts = [_reduced(one, groups, share, rows, everywhere=everywhere) for one in machines]
@@ -143,6 +141,18 @@ class ReducibleMixin:
             self.n_support_ = np.diff(np.searchsorted(kept, ends)).astype(np.int32)
 
 
+def _check_kernels(machines: list[Expansion], *, has_rows: bool) -> None:
+    if any(isinstance(machine.kernel, Precomputed) for machine in machines):
+        raise ValueError(
+            "a model of a precomputed kernel cannot be reduced: it has no kernel values of its vectors"
+        )
+    if not has_rows and not all(machine.kernel.traits.psd for machine in machines):
+        raise ValueError(
+            "the kernel is not known to be positive semi-definite, so no tolerance holds for every row; "
+            "pass the rows for which it is to hold as X"
+        )
+
+
 def _summary(machines: list[Expansion], fewer: list[Expansion], rows: Any) -> dict[str, Any]:
     """Numbers of vectors, and the largest difference of the sums of expansions on the rows looked at."""
     looked_at = [machines[0].vectors] if rows is None else [machines[0].vectors, rows]
@@ -158,21 +168,31 @@ def _reduced(
     expansion: Expansion, groups: np.ndarray | None, tolerance: float, rows: Any, *, everywhere: bool
 ) -> tuple[Expansion, np.ndarray, float]:
     """An expansion of fewer vectors, their places, and the bound of the difference over ``√k(x, x)``."""
-    ends = [0, len(expansion.coefficients)] if groups is None else [0, *np.cumsum(groups).tolist()]
-    share = tolerance / (1 if groups is None else 2)  # a pair adds up the parts of two classes
+    n = len(expansion.coefficients)
+    ends = [0, n] if groups is None else [0, *np.cumsum(groups).tolist()]
     looked_at = [expansion.vectors] if rows is None else [expansion.vectors, rows]
+    exact = replace(expansion, precision=np.float64)  # coefficients of a projection may be large and cancel
+    rounding = 0.0
+    if expansion.precision is not np.float64 and n:
+        rounding = max(float(np.abs(expansion(X) - exact(X)).max(initial=0.0)) for X in looked_at)
+    share = (tolerance - rounding) / (1 if groups is None else 2)  # a pair adds up parts of two classes
+    if share <= 0.0:
+        return expansion, np.arange(n), 0.0
     found = []
     for first, last in pairwise(ends):
         own = expansion.vectors[first:last], expansion.coefficients[first:last]
         places, coefficients, norm = _projected(expansion.kernel, *own, share, looked_at, first, everywhere)
         found.append((first + places, coefficients, norm))
     kept = np.concatenate([places for places, _, _ in found])
+    if len(kept) == n:
+        return expansion, kept, 0.0
     small = replace(
-        expansion, vectors=expansion.vectors[kept], coefficients=np.vstack([own for _, own, _ in found]),
-        precision=np.float64,  # coefficients of a projection may be large and cancel
+        exact, vectors=expansion.vectors[kept], coefficients=np.vstack([own for _, own, _ in found]),
         n_support=None if expansion.n_support is None else np.array([len(p) for p, _, _ in found], np.int32),
     )  # fmt: skip
-    return small, kept, float(sum(sorted(norm for _, _, norm in found)[-2:]))
+    if not expansion.kernel.traits.psd:
+        return small, kept, np.inf
+    return small, kept, float(sum(sorted(norm for _, _, norm in found)[-2:])) + rounding
 
 
 def _projected(

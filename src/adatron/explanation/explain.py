@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.expansion import ExpansionMachine
+from adatron.estimators.parameters import check_integer
 from adatron.explanation.shapley import cost_of_a_pair, is_separable, shapley_values
 from adatron.tables import TableEncoder
 
@@ -147,7 +149,10 @@ def explain(
             "explain takes a fitted estimator of adatron that predicts, or a pipeline that ends in one, got "
             f"{type(machine).__name__}"
         )
+    check_integer("n_rows", n_rows, at_least=0, allowed="an integer >= 0")
     others = None if background is None else _features(model, machine, background)
+    if others is not None and not others.shape[0]:
+        raise ValueError("background has no rows; pass some, or None for vectors of the model")
     return _explained(model, machine, _one_row(x), others, output, n_rows)
 
 
@@ -160,7 +165,9 @@ def _explained(model: Any, machine: Any, row: Any, others: Any, output: Any, n_r
     decision = float(sum(own.sum() for own in terms) + sum(one.bias @ weights for one in machines))
     names, blocks = _columns(model, machine, features.shape[1])
     base, contributions = float("nan"), None
-    if all(is_separable(one.kernel) for one in machines):
+    if not sum(len(one.coefficients) for one in machines):  # a constant
+        base, contributions = decision, np.zeros(len(names))
+    elif all(is_separable(one.kernel) for one in machines):
         others = _dense(_some_vectors(machines, len(names)) if others is None else others)
         base = float(np.mean(sum(one(others) for one in machines) @ weights))
         contributions = np.zeros(len(names))
@@ -233,7 +240,8 @@ def _columns(model: Any, machine: Any, n_features: int) -> tuple[list[str], np.n
         blocks = encoder.output_columns_[blocks]
     names: Any = vars(owner).get("feature_names_in_")
     if names is None and before and encoder is None:
-        names = model[:-1].get_feature_names_out()
+        with suppress(AttributeError):  # some transformers name nothing
+            names = model[:-1].get_feature_names_out()
     return [f"x{j}" for j in range(n_columns)] if names is None else [str(name) for name in names], blocks
 
 
@@ -242,7 +250,8 @@ def _some_vectors(machines: list[Any], n_columns: int) -> Any:
     cost = sum(len(one.coefficients) * cost_of_a_pair(one.kernel, n_columns) for one in machines)
     vectors, most = machines[0].vectors, int(np.clip(_WORK // max(cost, 1), _FEWEST, _BACKGROUND))
     n = vectors.shape[0]
-    return vectors[np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))]
+    k = min(n, most)
+    return vectors[((np.arange(k) + 0.5) * n / k).astype(int)]  # vectors may be sorted by target: no ends
 
 
 def _dense(rows: Any) -> np.ndarray:

@@ -20,9 +20,9 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = No
     """Write a fitted model as an ONNX file; needs skl2onnx.
 
     Coefficients are float32 (float64 for `AutoSVC` and `AutoSVR`), so decisions agree to some 1e-7 of the sum
-    of their sizes; from those of `AutoSVC` its `best_threshold_` is subtracted, so that predictions agree. A
-    classifier has the outputs ``label`` and ``probabilities``, which are decision values here, one for each
-    class: -f and f of two classes. A regression has ``variable``, novelty detection ``label`` and ``scores``.
+    of their sizes. A classifier has the outputs ``label`` and ``probabilities``: those of ``predict_proba``
+    for `AutoSVC`, else decision values, one for each class: -f and f of two classes. A regression has
+    ``variable``, novelty detection ``label`` and ``scores``.
 
     Parameters
     ----------

@@ -58,6 +58,7 @@ def auto_graph(model: Any) -> Any:
     if isinstance(model, AutoSVC):
         classes, k = model.classes_, len(model.classes_)
         is_text, kind = classes.dtype.kind in "UO", TensorProto.INT64
+        values = _probabilities(graph, decisions, model._probabilities.slopes)
         if k == 2:
             decisions = graph.add("Sub", decisions, graph.constant(np.float64(model.best_threshold_)))
             decisions = graph.add("Concat", graph.add("Neg", decisions), decisions, axis=1)
@@ -67,18 +68,29 @@ def auto_graph(model: Any) -> Any:
         kind = TensorProto.STRING if is_text else TensorProto.INT64
         outputs = [helper.make_tensor_value_info("label", kind, [None])]
     else:
-        k, log = model._n_columns, model._log
+        k, log, values = model._n_columns, model._log, decisions
         if log is not None:
             power = graph.add("Exp", graph.add("Min", decisions, graph.constant(np.float64(log.highest))))
             mean = graph.add("Mul", power, graph.constant(np.float64(log.ratio)))
-            decisions = graph.add("Sub", mean, graph.constant(np.float64(log.offset)))
+            values = graph.add("Sub", mean, graph.constant(np.float64(log.offset)))
     last = "probabilities" if isinstance(model, AutoSVC) else "variable"
-    graph.add("Cast", decisions, name=last, to=TensorProto.FLOAT)
+    graph.add("Cast", values, name=last, to=TensorProto.FLOAT)
     outputs.append(helper.make_tensor_value_info(last, TensorProto.FLOAT, [None, k]))
     X_info = helper.make_tensor_value_info("X", TensorProto.FLOAT, [None, model.n_features_in_])
     whole = helper.make_graph(graph.nodes, type(model).__name__, [X_info], outputs, graph.constants)
     opset = [helper.make_opsetid("", _OPSET)]
     return helper.make_model(whole, opset_imports=opset, ir_version=_IR_VERSION, producer_name="adatron")
+
+
+def _probabilities(graph: _Graph, decisions: str, slopes: np.ndarray) -> str:
+    """What `ClassProbabilities` makes of decisions."""
+    if len(slopes) == 1:
+        return graph.add("Softmax", graph.add("Mul", decisions, graph.constant(slopes[0])), axis=1)
+    is_above = graph.add("Greater", decisions, graph.constant(np.float64(0.0)))
+    slope = graph.add("Where", is_above, graph.constant(slopes[1]), graph.constant(slopes[0]))
+    positive = graph.add("Sigmoid", graph.add("Mul", slope, decisions))
+    negative = graph.add("Sub", graph.constant(np.float64(1.0)), positive)
+    return graph.add("Concat", negative, positive, axis=1)
 
 
 def _scaled(graph: _Graph, X: str, scale: Any) -> str:

@@ -69,8 +69,8 @@ _ENDINGS = {"NdArrayNode": ".npy", "SparseMatrixNode": ".npz"}
 _NESTED = re.compile(r'(?!")(\{|.+[\[{])', re.DOTALL)  # JSON other than text, numbers and flat lists
 _WAY_OUT = "set it to its default, or pickle the model"
 _WAYS_OUT = {
-    "FunctionNode": "it is a function, and a file holds no code; use a kernel of adatron.kernels (sums, "
-    "products and powers of them, too) or kernel='precomputed', or pickle the model"
+    "FunctionNode": "it is a function, and a file holds no code; name a kernel of adatron.kernels (sums, "
+    "products and powers of them, too), kernel='precomputed' or a scoring, or pickle the model"
 }
 _LONG = 16  # numbers or texts, from which a list becomes one node
 _OF_A_RUN = ("_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx", "_metadata_request")

@@ -54,7 +54,8 @@ class Delimited:
         self.width, self.has_header = len(rows[0]), _has_header(rows) if header is None else header
         self.names = [f"column_{i + 1}" for i in range(self.width)]
         if self.has_header:
-            self.names = [cell.strip() or name for cell, name in zip(rows[0], self.names, strict=True)]
+            # as pandas names them, so that a TableEncoder takes the row numbers below for what they are
+            self.names = [cell.strip() or f"unnamed: {i}" for i, cell in enumerate(rows[0])]
         cells = [[cell.strip() for cell in column] for column in zip_longest(*rows, fillvalue="")]
         marks = {mark for mark in ".," for own in cells for cell in own if re.match(_DECIMAL[mark], cell)}
         self.decimal = decimal or ("," if marks == {","} else ".")

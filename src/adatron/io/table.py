@@ -144,6 +144,8 @@ def _read_arrow(name: str, content: bytes, kind: str, max_bytes: float) -> Any:
             raise ValueError(f"{name}: has more than {max_bytes} bytes; max_bytes (--no-limits) allows more")
         return file.read()
     except (pa.ArrowException, OSError) as error:
+        if kind == "jsonl" and content.lstrip().startswith(b"["):
+            raise ValueError(f"{name}: a JSON array; expected JSON lines, one object a line") from error
         row = re.search(r" in row (\d+)", str(error))
         line = f":{int(row[1]) + 1}" if row else ""
         raise ValueError(

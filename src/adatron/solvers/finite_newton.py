@@ -28,6 +28,7 @@ _NARROWEST = 1e-12  # relative to the first one
 _SOLVED = 0.1  # gap of the smooth problem, relative to that of the problem itself, at which the width falls
 _DENSE = 2_000  # rows or columns up to which a system is factored
 _FEW = 500  # free rows up to which the optimum is looked for exactly
+_PATIENCE = 60  # steps without half the gap after which rounding is all that is left
 _HALVINGS = 60  # of the interval of a line search
 
 
@@ -83,6 +84,7 @@ def solve_linear(
     f, best = np.zeros(len(problem.t)), LinearSolution(w, np.inf, 0)
     before: Any = None  # width, w, f and step of the last two smooth problems
     last: Any = None
+    halved = np.inf, 0  # the gap when it last fell by half, and the step
     for step in range(1, max_iter + 1):
         pause()
         ridge = 0.5 / problem.upper if problem.squared else width / problem.upper
@@ -90,8 +92,12 @@ def solve_linear(
         push = np.asarray(problem.X.T @ beta)
         primal, dual = problem.objectives(w, f, beta)
         best = min(best, LinearSolution(w, _relative(primal, dual), step), key=lambda own: own.gap)
+        if best.gap < 0.5 * halved[0]:
+            halved = best.gap, step
+        if best.gap <= goal or width <= _NARROWEST * first or step > halved[1] + _PATIENCE:
+            break
         smooth_gap = 0.5 * float((push - w) @ (push - w))
-        if best.gap > goal and smooth_gap <= _SOLVED * (primal - dual) and not problem.squared:
+        if smooth_gap <= _SOLVED * (primal - dual) and not problem.squared:
             exact = _without_slack(problem, beta, free)
             best = min(best, LinearSolution(*exact, step), key=lambda own: own.gap)
             before, last = last, (width, w, f, step)
@@ -101,8 +107,6 @@ def solve_linear(
                 onward = w + share * (w - before[1]), f + share * (f - before[2])
                 w, f = onward if problem.objectives(*onward, beta)[0] < primal else (w, f)
             continue
-        if best.gap <= goal or width <= _NARROWEST * first:
-            break
         direction = _newton_direction(problem.X, free, ridge, push - w)
         change = np.asarray(problem.X @ direction)
         length = _line_search(problem, ridge, (w, f), (direction, change))

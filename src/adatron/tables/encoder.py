@@ -131,7 +131,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._fit(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> Any:
         """Fit, and encode the training rows without letting any see its own target.
 
         Parameters
@@ -140,13 +140,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             The table.
         y : array-like of shape (n_samples,) or None, default=None
             Targets, for the target means of categories with many levels.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Rows of one group get target means that were learned on other groups.
 
         Returns
         -------
         ndarray or csr_array of shape (n_samples, n_features_out)
             The encoded rows.
         """
-        blocks = self._fit(X, y)
+        blocks = self._fit(X, y, groups)
         return self._joined(blocks, blocks[0].shape[0])
 
     def transform(self, X: Any) -> Any:
@@ -195,17 +197,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
-    def _fit(self, X: Any, y: Any) -> list[Any]:
+    def _fit(self, X: Any, y: Any, groups: Any = None) -> list[Any]:
         """Learn all encodings; the encoded training rows in blocks."""
         self._check_parameters()
         table = Table(X)
         if table.n_rows == 0:
-            shape = (table.n_rows, table.n_columns)
-            raise ValueError(
-                f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required."
-            )
+            shape = f"shape=(0, {table.n_columns})"
+            raise ValueError(f"Found array with 0 sample(s) ({shape}) while a minimum of 1 is required.")
         kinds = self._given_kinds(table)
-        target = None if y is None else Target.of(y, table.n_rows, self.target_type, self.random_state or 0)
+        seed = self.random_state or 0
+        target = None if y is None else Target.of(y, table.n_rows, self.target_type, seed, groups)
         parts_of, readings, summaries, blocks = [], [], [], []
         for j in range(table.n_columns):
             decision = decide(table.column(j), kinds.get(j))
@@ -295,14 +296,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 warnings.warn(message, UserWarning, stacklevel=3)
             return list(range(self.n_features_in_))
         place = {name: j for j, name in enumerate(table.names)}
-        missing = [name for name in names if name not in place]
+        used = [name for name, parts in zip(names, self._encodings, strict=True) if parts]
+        missing = [name for name in used if name not in place]
         if missing:
             raise ValueError(f"X lacks columns that were there at fit: {', '.join(map(repr, missing))}")
         extra = [name for name in table.names if name not in set(names)]
         if extra:
             message = f"columns that were not there at fit are ignored: {', '.join(map(repr, extra))}"
             warnings.warn(message, AdatronWarning, stacklevel=3)
-        return [place[name] for name in names]
+        return [place.get(name, -1) for name in names]  # −1: dropped at fit, so it need not be there
 
     def _joined(self, blocks: list[Any], n_rows: int) -> Any:
         if self.is_sparse_:

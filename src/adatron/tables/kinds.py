@@ -95,10 +95,16 @@ def _decide_numbers(column: Column, reading: Reading) -> Decision:
     low, high = values.min(), values.max()
     if low < high and ((values == low) | (values == high)).all():
         return replace(found, kind="binary")
-    could_be_id = len(values) == len(column.values) >= FEW_ROWS and _is_id_name(column.name)
-    if could_be_id and (values % 1 == 0).all() and len(np.unique(values)) == len(values):
+    if is_identifier(column.name, column.values):
         return replace(found, kind="identifier", reason="a different whole number in each row")
     return found
+
+
+def is_identifier(name: str, values: np.ndarray) -> bool:
+    """Whether numbers only count or name the rows: by the name of the column, and as all of them differ."""
+    if len(values) < FEW_ROWS or not _is_id_name(name) or np.isnan(values).any():
+        return False
+    return bool((values % 1 == 0).all()) and len(np.unique(values)) == len(values)
 
 
 def _is_id_name(name: str) -> bool:

@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from adatron.tables.columns import Column, distinct, text_of
+from adatron.tables.kinds import is_identifier
 from adatron.tables.parsing import parse_durations
 
 
@@ -50,11 +51,13 @@ def is_table(X: Any) -> bool:
             return False
     if isinstance(X, np.ndarray):
         return X.ndim == 2 and X.dtype.kind in "OUSTMm"
-    return not sparse.issparse(X) and isinstance(_frame(X), nw.DataFrame)
+    if sparse.issparse(X):
+        return False
+    return isinstance(_frame(X), nw.DataFrame)
 
 
 def needs_encoding(X: Any) -> bool:
-    """Tell whether a table has anything but complete columns of numbers.
+    """Tell whether a table has anything but complete columns of numbers that are no identifiers.
 
     Parameters
     ----------
@@ -77,18 +80,24 @@ def needs_encoding(X: Any) -> bool:
     >>> needs_encoding([["red"], ["blue"]]), needs_encoding(np.ones((2, 3)))
     (True, False)
     """
+    if nw.dependencies.is_polars_lazyframe(X):
+        return True  # only to hear what to do
     if not is_table(X):
         return False
-    frame = _frame(X)
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except DuplicateError:
+        return True  # columns of equal names, which only the encoder tells apart
     if not isinstance(frame, nw.DataFrame):
         return True
-    return not all(_is_complete(frame[:, j]) for j in range(frame.shape[1]))
+    return not all(_is_ready(str(name), frame[:, j]) for j, name in enumerate(frame.columns))
 
 
-def _is_complete(series: Any) -> bool:
+def _is_ready(name: str, series: Any) -> bool:
     if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
         return False
-    return not np.isnan(_floats(series)).any()
+    values = _floats(series)
+    return not (np.isnan(values).any() or is_identifier(name, values))
 
 
 def _frame(X: Any) -> Any:

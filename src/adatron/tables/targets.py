@@ -1,7 +1,8 @@
 """Target means of the levels of a category, for categories of many levels.
 
 Training rows get means that were learned on other rows (five folds), so that the model does not mistake a
-row's own target for information in the level (Micci-Barreca 2001; scikit-learn's ``TargetEncoder``).
+row's own target for information in the level (Micci-Barreca 2001; scikit-learn's ``TargetEncoder``). Rows of
+one group are in one fold.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ class Target:
     folds: np.ndarray
 
     @classmethod
-    def of(cls, y: Any, n_rows: int, target_type: str, seed: Any) -> Target:
+    def of(cls, y: Any, n_rows: int, target_type: str, seed: Any, groups: Any = None) -> Target:
         y = column_or_1d(y)
         if len(y) != n_rows:
             raise ValueError(f"X and y have inconsistent numbers of samples: {n_rows} rows, {len(y)} targets")
-        folds = np.random.default_rng(seed).permutation(n_rows) % _FOLDS
+        own = np.arange(n_rows) if groups is None else np.unique(column_or_1d(groups), return_inverse=True)[1]
+        folds = np.random.default_rng(seed).permutation(int(own.max()) + 1)[own] % _FOLDS
         if target_type == "continuous" or (target_type == "auto" and _is_continuous(y)):
             values = y.astype(np.float64)
             if not np.isfinite(values).all():

@@ -156,7 +156,8 @@ class LevelSearch:
         is_at_top = level >= problem.top and found.alpha.sum() <= problem.total
         least = _VANISHING * problem.total * float(problem.diagonal.max()) if np.isinf(problem.top) else 0.0
         state.following[0] = max(following, 0.5 * least) if least else following
-        state.ended[0] = float(is_at_top or 0.0 < level < least or _is_same(level, following))
+        is_lost = 0.0 < level < least and bracket.ends[0] is None
+        state.ended[0] = float(is_at_top or is_lost or _is_same(level, following))
         return state
 
     @staticmethod

@@ -105,5 +105,8 @@ def what_mattered(model: Any, columns: list[str]) -> list[tuple[str, float]]:
         values = np.bincount(origin, weights=values, minlength=len(columns))
     if len(values) != len(columns) or not values.sum() > 0.0:
         return []
+    in_use = values[values > 0.0]
+    if len(in_use) > 1 and np.ptp(in_use) == 0.0:  # not known
+        return []
     shares = values / values.sum()
     return [(columns[i], float(shares[i])) for i in np.argsort(-shares, kind="stable")]
