@@ -78,7 +78,7 @@ TABLES = {
         {"a": ['he said "hi, you"', "two\nlines", None], "b": [1, 2, 3]},
     ),
     "an inch sign": ("t.csv", b'size,b\n5" pipe,1\n7" pipe,2\n', {"size": ['5" pipe', '7" pipe'], "b": [1, 2]}),
-    "an empty column": ("t.csv", b"a,b,\n1,2,\n3,4,\n", {"a": [1, 3], "b": [2, 4], "column_3": [None, None]}),
+    "an empty column": ("t.csv", b"a,b,\n1,2,\n3,4,\n", {"a": [1, 3], "b": [2, 4], "unnamed: 2": [None, None]}),
     "dates in three styles": (
         "t.csv", b"d,e,f\n2020-01-02,02.01.2020,1/2/2020\n2020-02-13,13.02.2020,2/13/2020\n",
         {"d": ["2020-01-02", "2020-02-13"], "e": ["02.01.2020", "13.02.2020"], "f": ["1/2/2020", "2/13/2020"]},
@@ -106,7 +106,7 @@ TABLES = {
     }),
     "text with names": ("t.csv", b"outlook,play\nsunny,no\nrainy,yes\n",
                         {"outlook": ["sunny", "rainy"], "play": ["no", "yes"]}),
-    "a name missing": ("t.csv", b",a\n1,2\n2,3\n", {"column_1": [1, 2], "a": [2, 3]}),
+    "a name missing": ("t.csv", b",a\n1,2\n2,3\n", {"unnamed: 0": [1, 2], "a": [2, 3]}),
     "codes with leading zeros": ("t.csv", b"zip,y\n01234,1\n98765,2\n", {"zip": ["01234", "98765"], "y": [1, 2]}),
     "a slip among few numbers": ("t.csv", b"a,b\n1,1\n2,2\nx,3\n", {"a": ["1", "2", "x"], "b": [1, 2, 3]}),
     "one column": ("t.csv", b"value\n1\n2\n", {"value": [1, 2]}),

@@ -65,7 +65,7 @@ def test_all_rows_are_used(is_class, monkeypatch):
 @pytest.mark.slow
 def test_the_better_of_two_kinds_beyond_the_matrix(monkeypatch):
     X, y = waves(1_500, 0)
-    monkeypatch.setattr(KernelMachine, "_regime", replace(FEW, iterative_rows=1_000))
+    monkeypatch.setattr(KernelMachine, "_regime", replace(FEW, iterative_rows=1_000, iterative_sample=1_000))
     model = AutoSVR().fit(X, y)
     assert len(model._machines[0].vectors) in (1_000, 1_500)
     assert model.score(*waves(1_000, 1)) > 0.985

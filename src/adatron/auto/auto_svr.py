@@ -29,7 +29,7 @@ class AutoSVR(AutoEstimator, RegressorMixin, ExpansionMachine):
 
     The search is that of `AutoSVC`: three kernels, their widths and penalties, with and without weights of
     features, and the mean of up to four machines where held-out rows prefer it. Tables and text are treated
-    as there; above 45,000 rows it also tries the exact kernel on 45,000 of them. If positive, skewed targets
+    as there; above 45,000 rows it also tries the exact kernel on 25,000 of them. If positive, skewed targets
     such as prices and counts are clearly easier to predict on held-out rows by their logarithms, machines are
     trained on these; predictions are targets again.
 

@@ -185,7 +185,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
         if task.scale.is_text or not data.m <= self._iterates_up_to * regime.iterative_rows:
             return search, lambda: self._trained_in_time(task, search, data.m, seconds_on_landmarks, train)
         best = partial(self._trained_on_many, task, search, train)
-        most = min(data.m, regime.iterative_rows)
+        most = data.m if data.m <= regime.iterative_rows else regime.iterative_sample
         return search, lambda: self._trained_in_time(task, search, most, seconds_to_iterate, best)
 
     def _trained_on_many(self, task: Task, search: Search, on_landmarks: Callable[[], Model]) -> Model:
@@ -197,9 +197,10 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
         model = trained_exactly(search, few, task.criterion_for, self._kernels_compared)
         if not more_rows_help(search, model, task.criterion_for, self._clearly_better):
             return on_landmarks()
-        most = min(regime.iterative_rows, int(np.sqrt(available_memory() / _BYTES_TO_ITERATE)))
+        most = regime.iterative_rows if data.m <= regime.iterative_rows else regime.iterative_sample
+        most = min(most, int(np.sqrt(available_memory() / _BYTES_TO_ITERATE)))
         rows = task.sample(self._sample(data, task.state, most))
-        n_machines = 2 if rows.n <= regime.two_iterative_rows else 1
+        n_machines = 2 if data.m <= regime.two_iterative_rows else 1
         model = trained_iteratively(model, rows, task.criterion_for, task.state, n_machines)
         if rows.n == data.m:
             return model

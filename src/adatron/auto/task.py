@@ -45,7 +45,7 @@ class Task:
 
 
 def importances(task: Task, model: Model, n_columns: int) -> np.ndarray:
-    """Shares of the columns in the mean squared gradient; equal ones of those in use where it is not known."""
+    """Shares of the columns in the mean squared gradient; equal ones of those in use if it is not known."""
     found = np.zeros(n_columns)
     if model.relevance is not None:
         np.maximum.at(found, task.blocks, model.relevance)

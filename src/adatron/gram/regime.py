@@ -44,6 +44,7 @@ class Regime:
     exact_rows: int = 12_000  # up to which machines are trained on the whole kernel matrix
     iterative_rows: int = 45_000  # up to which conjugate gradients use all rows: 4 GB of kernel values
     two_iterative_rows: int = 25_000  # up to which a second machine is trained so: each takes as long
+    iterative_sample: int = 25_000  # rows drawn from more than that: as long as landmarks take, which compete
     few_rows: int = 3_000  # on which kernels are compared before that
     # --- clustering (benchmarks/clustering.py) ---
     cluster_path_rows: int = 1_500  # used to choose σ and ν, which takes a hundred fits
