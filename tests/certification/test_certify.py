@@ -320,9 +320,9 @@ def test_models_of_scikit_learn_with_rows_of_no_weight():
     assert certify(hard, X, X[:, 0] ** 2, weights).gap < 1e-6
 
 
-@pytest.mark.parametrize("nu", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("nu", [0.1, 1.0])
 def test_gap_of_a_nu_regression_is_that_of_its_own_problem(nu):
-    X = np.random.default_rng(0).normal(size=(1_200, 3))
+    X = np.random.default_rng(0).normal(size=(600, 3))
     t = np.sin(X[:, 0]) + 0.3 * X[:, 1]
     model = NuSVR(nu, C=10.0).fit(X, t)
     found = certify(model, X, t)

@@ -121,7 +121,7 @@ def test_every_score_is_nan():
     X, y = overlapping()
     with pytest.raises(
         ValueError,
-        match=r"no machine could be judged: laplacian kernel, gamma=.*not a finite number; exponential",
+        match=r"no machine could be judged: the score is not a finite number$",  # said once for all machines
     ):
         AutoSVC(scoring=lambda model, X, y: np.nan).fit(X, y)
 
@@ -133,9 +133,7 @@ def test_every_candidate_fails():
     def broken(model, X, y):
         raise ValueError("the score is out of order")
 
-    with pytest.raises(
-        ValueError, match=r"no machine could be judged: laplacian kernel, gamma=.*the score is out of order"
-    ):
+    with pytest.raises(ValueError, match=r"no machine could be judged: the score is out of order$"):
         AutoSVC(scoring=broken).fit(X, y)
 
 

@@ -1,5 +1,7 @@
 """Several targets at once, and targets that are learned as logarithms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,8 @@ from tests.files.models import MIXED, NEW_MIXED
 
 from adatron import AutoSVR
 from adatron.auto.targets import LogTarget
+from adatron.estimators.base import KernelMachine
+from adatron.gram import REGIME
 
 
 def rows(n=200, seed=0):
@@ -58,11 +62,14 @@ def test_scores_are_means_over_targets(scoring):
     assert np.isfinite(AutoSVR(scoring=scoring, cv=3).fit(X, Y).best_score_)
 
 
-def test_several_targets_of_tables_and_many_rows():
+def test_several_targets_of_tables_and_many_rows(monkeypatch):
     flags = np.column_stack([MIXED.new, ~MIXED.new]).astype(float)
     assert AutoSVR(cv=3).fit(MIXED, flags).predict(NEW_MIXED).shape == (len(NEW_MIXED), 2)
-    X, Y = two_targets(13_000)
-    assert AutoSVR().fit(X[:12_500], Y[:12_500]).score(X[12_500:], Y[12_500:]) > 0.9
+    X, Y = two_targets(2_500)
+    few = replace(REGIME, exact_rows=1_000, few_rows=800)
+    for regime in (few, replace(few, iterative_rows=0, iterative_sample=1_000)):  # iteration, landmarks
+        monkeypatch.setattr(KernelMachine, "_regime", regime)
+        assert AutoSVR().fit(X[:2_000], Y[:2_000]).score(X[2_000:], Y[2_000:]) > 0.9
 
 
 def test_a_missing_target_is_named():

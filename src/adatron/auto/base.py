@@ -186,7 +186,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
             return search, lambda: self._trained_in_time(task, search, data.m, seconds_on_landmarks, train)
         best = partial(self._trained_on_many, task, search, train)
         most = data.m if data.m <= regime.iterative_rows else regime.iterative_sample
-        return search, lambda: self._trained_in_time(task, search, most, seconds_to_iterate, best)
+        return search, lambda: self._trained_in_time(task, search, most, seconds_to_iterate, best, 2)
 
     def _trained_on_many(self, task: Task, search: Search, on_landmarks: Callable[[], Model]) -> Model:
         """By iteration on as many rows as a matrix in memory can have, or on landmarks if that is as good."""
@@ -207,12 +207,13 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
         return min((model, on_landmarks()), key=lambda own: task.criterion_for(own.judged)(own.decisions))
 
     def _trained_in_time(
-        self, task: Task, search: Search, n: int, estimate: Callable[[int], float], train: Callable[[], Model]
-    ) -> Model:
+        self, task: Task, search: Search, n: int, estimate: Callable[[int], float],
+        train: Callable[[], Model], most: int | None = None,
+    ) -> Model:  # fmt: skip
         """Train as many machines on all rows as there is time for; if for none, on the rows of the search."""
         left = search.seconds_left()
         needed = estimate(n) if left < np.inf and n > search.rows.n else 0.0
-        search.is_late |= left < len(search.finalists(1)) * needed
+        search.is_late |= left < len(search.finalists(1)[:most]) * needed
         return _of_sample(task, search) if left < needed else train()
 
     def _shared_attributes(self, task: Task, search: Search, model: Model) -> dict[str, Any]:

@@ -55,8 +55,9 @@ class ManyRows:
 
 
 def rank_for(n: int) -> int:
-    """How many landmarks n rows get."""
-    return int(np.clip(np.sqrt(_WORK / n), *_RANKS))
+    """How many landmarks n rows get: at most a quarter of them."""
+    least, most = _RANKS
+    return int(np.clip(np.sqrt(_WORK / n), least, max(least, min(most, n // 4))))
 
 
 def seconds_on_landmarks(n: int) -> float:
