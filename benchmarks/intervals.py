@@ -142,7 +142,8 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("docs/measured/intervals.json"))
     options = parser.parse_args()
     machine = f"{os.cpu_count()} cores, {processor()}"
-    record = {"machine": machine, "date": date.today().isoformat(), "rows": options.rows, "results": {}}
+    command = "python " + " ".join(["benchmarks/intervals.py", *sys.argv[1:]])
+    record = {"command": command, "machine": machine, "date": date.today().isoformat(), "rows": options.rows, "results": {}}
     if options.out.exists():
         record["results"] = json.loads(options.out.read_text())["results"]
     for table in collection_of("tables", options.half, options.tables):

@@ -42,6 +42,7 @@ WITHOUT_JIT = [
     "tests/contracts",
     "tests/kernels",
     "tests/estimators/test_callbacks.py",
+    "--ignore=tests/training/test_interior.py",  # LAPACK, on problems whose epochs take minutes each
 ]
 # One BLAS thread in each test process: two processes with two threads each wait for one another.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "SCIPY_ARRAY_API": "1"}
