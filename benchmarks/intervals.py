@@ -143,7 +143,13 @@ def main():
     options = parser.parse_args()
     machine = f"{os.cpu_count()} cores, {processor()}"
     command = "python " + " ".join(["benchmarks/intervals.py", *sys.argv[1:]])
-    record = {"command": command, "machine": machine, "date": date.today().isoformat(), "rows": options.rows, "results": {}}
+    record = {
+        "command": command,
+        "machine": machine,
+        "date": date.today().isoformat(),
+        "rows": options.rows,
+        "results": {},
+    }
     if options.out.exists():
         record["results"] = json.loads(options.out.read_text())["results"]
     for table in collection_of("tables", options.half, options.tables):
