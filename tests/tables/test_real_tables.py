@@ -61,7 +61,6 @@ def large_table(n):
 
 @pytest.mark.slow
 def test_time_grows_no_faster_than_the_rows():
-    """200,000 rows of 30 columns take some 2 s on two cores."""
     table, y = large_table(200_000)
     TableEncoder().fit_transform(table[:1000], y[:1000])
     least = {}
