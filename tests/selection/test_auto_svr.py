@@ -56,6 +56,21 @@ def test_order_of_rows_and_n_jobs_do_not_matter():
     np.testing.assert_array_equal(first.predict(new), second.predict(new))
 
 
+def test_outliers_among_the_targets_are_met_by_hubers_loss(monkeypatch):
+    X, y = waves(300)
+    rng = np.random.default_rng(1)
+    model = AutoSVR().fit(X, y + 10.0 * rng.normal(size=300) * (rng.random(300) < 0.1))
+    assert "huber" in model.losses_
+    assert len(model.losses_) == len(model.kernels_)
+    assert model.duality_gap_ < 1e-9
+    new, targets = waves(400, seed=1)
+    monkeypatch.setattr(AutoSVR, "_huber_limits", ())
+    rng = np.random.default_rng(1)
+    squared = AutoSVR().fit(X, y + 10.0 * rng.normal(size=300) * (rng.random(300) < 0.1))
+    assert squared.losses_ == ["squared"] * len(squared.kernels_)
+    assert 1.0 - model.score(new, targets) < 0.7 * (1.0 - squared.score(new, targets))
+
+
 @pytest.mark.parametrize("scoring", ["r2", "neg_mean_absolute_error", "neg_max_error", None])
 def test_scoring_as_in_grid_search(scoring, monkeypatch):
     """`best_score_` is the mean over the folds of scikit-learn's score of the chosen machine."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.oracles.qp import solve_cvxopt
 from tests.reference import least_squares as naive
 
 from adatron.auto import low_rank
@@ -10,6 +11,7 @@ from adatron.auto.least_squares import (
     FoldKernels,
     coefficients,
     distances,
+    huber_coefficients,
     kernel_values,
     relative_gap,
 )
@@ -44,6 +46,43 @@ def test_a_row_of_weight_two_is_the_row_twice(name):
     new = RNG.normal(size=(5, 3))
     expected = naive.outputs(name, 0.4, rows, twice, new)
     np.testing.assert_allclose(naive.outputs(name, 0.4, X, once, new), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("limit", [0.2, 1.0, 2.5])
+def test_huber_coefficients_solve_the_dual_with_bounds(name, limit):
+    K, ridge = gram(name, 0.4, X), 0.1 / WEIGHTS
+    targets = Y + 20.0 * (RNG.random(Y.shape) < 0.2)
+    start = coefficients(K.copy(), targets, ridge)
+    a, deltas = huber_coefficients(K, targets, ridge, start, limit)
+    for own, y, delta in zip(a.T, targets.T, deltas, strict=True):
+        bound = np.tile(delta / ridge, 2)  # a is the difference of two multipliers
+        linear = np.concatenate([y, -y])
+        signs = np.repeat([1.0, -1.0], len(y))
+        alpha = solve_cvxopt(np.tile(K + np.diag(ridge), (2, 2)), signs, bound, bias=False, p=linear)
+        np.testing.assert_allclose(own, alpha[: len(y)] - alpha[len(y) :], atol=1e-6 * np.abs(own).max())
+        assert np.sum(np.abs(own) * ridge > 0.999 * delta) > 0
+    assert relative_gap(K @ a, targets, a, ridge, deltas) < 1e-10
+    assert relative_gap(K @ start, targets, np.clip(start, -1e-3, 1e-3), ridge, deltas) > 1e-3
+
+
+def test_huber_coefficients_where_steps_of_full_length_would_not_end():
+    rows = np.repeat(RNG.normal(size=(40, 2)), 3, axis=0) + 1e-4 * RNG.normal(size=(120, 2))
+    targets, ridge = RNG.standard_t(1.0, size=(120, 1)), np.full(120, 1e-5)
+    K = gram("rbf", 0.05, rows)
+    a, deltas = huber_coefficients(K, targets, ridge, coefficients(K, targets, ridge), 1.0)
+    assert relative_gap(K @ a, targets, a, ridge, deltas) < 1e-6
+
+
+def test_huber_coefficients_of_a_row_of_weight_two_are_those_of_the_row_twice():
+    counts = np.where(np.arange(24) % 3 == 0, 2, 1)
+    rows, targets = np.repeat(X, counts, axis=0), np.repeat(Y, counts, axis=0)
+    new, found = RNG.normal(size=(5, 3)), []
+    for own, y, ridge in ((X, Y, 0.1 / counts), (rows, targets, np.full(len(rows), 0.1))):
+        K = gram("laplacian", 0.4, own)
+        a, _ = huber_coefficients(K, y, ridge, coefficients(K, y, ridge), 1.0)
+        found.append(naive.outputs("laplacian", 0.4, own, a, new))
+    np.testing.assert_allclose(*found, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -28,10 +28,11 @@ class AutoSVR(AutoEstimator, RegressorMixin, ExpansionMachine):
     """A tuned kernel regression for tables: no C, ε, γ and no scaling to choose.
 
     The search is that of `AutoSVC`: three kernels, their widths and penalties, with and without weights of
-    features, and the mean of up to four machines where held-out rows prefer it. Tables and text are treated
-    as there; above 45,000 rows it also tries the exact kernel on 25,000 of them. If positive, skewed targets
-    such as prices and counts are clearly easier to predict on held-out rows by their logarithms, machines are
-    trained on these; predictions are targets again.
+    features, and the mean of up to four machines where held-out rows prefer it. The loss is squared; up to
+    3,000 rows the best machine is also tried with Huber's, which outliers among the targets pull less. Tables
+    and text are treated as there; above 45,000 rows it also tries the exact kernel on 25,000 of them. If
+    positive, skewed targets such as prices and counts are clearly easier to predict on held-out rows by their
+    logarithms, machines are trained on these; predictions are targets again.
 
     `y` may have several columns, (n_samples, n_targets): they share kernels and penalties, and the time is
     nearly that of one. Scores are means over the targets, each in its own deviations.
@@ -46,6 +47,8 @@ class AutoSVR(AutoEstimator, RegressorMixin, ExpansionMachine):
     ----------
     best_score_ : R² on held-out rows, or their mean score by `scoring`
     gamma_, C_, kernels_, feature_importances_, path_, cv_results_, encoder_ : as for `AutoSVC`
+    losses_ : list of {"squared", "huber"}
+        The loss that each machine of `kernels_` was trained with.
     duality_gap_, gap_is_exact_, n_iter_, status_, converged_ : as for `AutoSVC`
 
     References
@@ -63,6 +66,7 @@ class AutoSVR(AutoEstimator, RegressorMixin, ExpansionMachine):
 
     _target_type, _criterion_name = "continuous", "held-out squared error"
     _clearly_better, _kernels_compared, _iterates_up_to = 0.9, None, float("inf")
+    _huber_limits = 1.5, 2.5
 
     def __init__(self, *, cv=5, scoring=None, time_limit=None, random_state=None, n_jobs=None, verbose=False):
         self.cv, self.scoring, self.time_limit = cv, scoring, time_limit
@@ -160,6 +164,7 @@ class AutoSVR(AutoEstimator, RegressorMixin, ExpansionMachine):
         pairs = self._unit * model.decisions, self._unit * (judged.Y + judged.mean)[judged.held]
         columns = list(zip(pairs[0].T, pairs[1].T, strict=True))
         return self._shared_attributes(task, search, model) | {
+            "losses_": ["squared" if np.isinf(one.limit) else "huber" for one in model.members],
             "best_score_": float(score), "support_": task.data.rows.astype(np.int32), "_machines": machines,
             "_residuals": [Residuals.from_held_out(held, f, t, weights, of_features) for f, t in columns],
             "_log": None if self._log is None else self._log.adjusted(pairs[0], targets, weights),

@@ -63,6 +63,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
     _best_score = 0.0  # what is minimised is this less the score, if `scoring` is given
     _clearly_better = 0.7  # part of the criterion of few rows below which more are worth their time
     _kernels_compared: int | None = 1  # on a few thousand rows before that; None: as many as usual
+    _huber_limits: tuple[float, ...] = ()  # of Huber's loss, which is tried beside the squared one
     _iterates_up_to = 1.0  # times the rows that a matrix in memory can have; beyond, landmarks are faster
 
     @with_callbacks
@@ -175,7 +176,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
             places = self._sample(data, task.state, size)
             sample = rows.some(places, task.folds).with_folds(SEARCH_FOLDS)
             search = Search(sample, task.criterion_for(sample), families, **limit)
-            train = partial(trained_exactly, search, rows, task.criterion_for)
+            train = partial(trained_exactly, search, rows, task.criterion_for, limits=self._huber_limits)
             return search, lambda: self._trained_in_time(task, search, data.m, seconds_to_train, train)
         sample, held = task.sample(self._sample(data, task.state, size)), task.folds.held
         fold_of = np.where(held.any(axis=1), held.argmax(axis=1), held.shape[1])

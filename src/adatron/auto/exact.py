@@ -14,6 +14,7 @@ from adatron.auto.least_squares import (
     FoldKernels,
     coefficients,
     distances,
+    huber_coefficients,
     kernel_values,
     product,
     relative_gap,
@@ -32,6 +33,7 @@ _MEMBERS = 4  # machines of a mean at most: predictions take the sum of their ti
 _EFFORT = ((700, 3, 10), (1_500, 2, 10), (3_000, 2, 3), (20_000, 1, 1))
 _LEAST_PENALTY = 3e-7  # times the rows, with float32 kernel values
 _SINGLE_FROM = 1_500  # rows above which kernel values are float32
+_HUBER_UP_TO = 3_000  # rows: each loss takes some three factors of every fold
 _LEARN_IN_FOLDS = 3_000  # rows up to which weights of features are learned in every fold anew
 
 
@@ -48,8 +50,14 @@ class Model:
     gap_is_exact: bool = False  # computed with float64 values of the kernel itself
 
 
-def trained_exactly(search: Search, rows: SearchRows, criterion_for: Any, n_each: int | None = None) -> Model:
-    """Train on all rows; a time limit, or ``n_each=0``, leaves only the best machine."""
+def trained_exactly(
+    search: Search, rows: SearchRows, criterion_for: Any, n_each: int | None = None, *,
+    limits: tuple[float, ...] = (),
+) -> Model:  # fmt: skip
+    """Train on all rows; a time limit, or ``n_each=0``, leaves only the best machine.
+
+    With `limits`, the best finalist is tried with Huber's loss, too.
+    """
     usual, n_folds = next(effort for most, *effort in _EFFORT if rows.n <= most)
     n_each = usual if n_each is None else n_each
     judged = rows.with_folds(n_folds)
@@ -65,8 +73,14 @@ def trained_exactly(search: Search, rows: SearchRows, criterion_for: Any, n_each
             relevances, *of_folds = in_threads(learn, [None, *(fold.train for fold in judged.folds)])
         else:  # rows of the search that a fold holds out have taught its weights, but they are few
             of_folds = [relevances] * len(judged.folds)
-    decisions = in_threads(lambda one: _held_out_decisions(search, judged, one, of_folds, judging), finalists)
-    best = best_mean(decisions, criterion_for(judged))
+    criterion = criterion_for(judged)
+    judge = lambda one: _held_out_decisions(search, judged, one, of_folds, judging)  # noqa: E731
+    decisions = in_threads(judge, finalists)
+    if rows.n <= _HUBER_UP_TO and not search.is_over():
+        first = finalists[best_mean(decisions, criterion)[0]]
+        robust = [replace(first, limit=limit) for limit in limits]
+        finalists, decisions = finalists + robust, decisions + in_threads(judge, robust)
+    best = best_mean(decisions, criterion)
     members = [finalists[k] for k in best]
     trained = in_threads(lambda one: _trained(rows, one, search.weights_of(one, relevances), dtype), members)
     mean = np.mean([decisions[k] for k in best], axis=0)
@@ -104,7 +118,7 @@ def _held_out_decisions(
             weights = search.weights_of(one, relevances)
             train, held = (_weighted(X[part], weights) for part in (fold.train, fold.held))
             D.append((distances(one.family, train, train), distances(one.family, held, train)))
-    return FoldKernels(rows, one.family, one.gamma, D).solved(one.penalty)[0] + rows.mean
+    return FoldKernels(rows, one.family, one.gamma, D).solved(one.penalty, one.limit)[0] + rows.mean
 
 
 def _weighted(X: Any, weights: Any) -> Any:
@@ -132,7 +146,10 @@ def _trained(rows: SearchRows, one: Candidate, weights: Any, dtype: Any) -> tupl
     X = _weighted(rows.X if dtype == np.float64 else rows.X.astype(dtype), weights)
     K, ridge = kernel_values(one.family, one.gamma, distances(one.family, X, X)), one.penalty / rows.weights
     a = coefficients(K, rows.Y, ridge)
-    gap = relative_gap(product(K, a), rows.Y, a, ridge)
+    deltas: Any = np.inf
+    if one.limit < np.inf:
+        a, deltas = huber_coefficients(K, rows.Y, ridge, a, one.limit)
+    gap = relative_gap(product(K, a), rows.Y, a, ridge, deltas)
     return expansion(one, rows.X, a, rows.mean, weights, dtype), gap
 
 

@@ -5,6 +5,10 @@ Vector Machine Classifiers*, Neural Processing Letters 9, 1999): one linear syst
 a quadratic program, as accurate on tables, and each fold of a cross-validation is one Cholesky factor. A
 constant in the kernel takes the place of the bias. λ is 1/C; a row of weight u has the penalty λ/u, so that
 a row of weight 2 counts as the row twice.
+
+With bounds on the coefficients the same dual has Huber's loss, for which a residual beyond δ costs no longer
+its square but δ times itself (P. J. Huber, *Robust Estimation of a Location Parameter*, Annals of
+Mathematical Statistics 35, 1964): rows that are far off pull less.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from adatron.auto.rows import SearchRows
 from adatron.kernels import (
@@ -32,6 +37,10 @@ _SQUARE = 128  # rows of a tile below the diagonal
 _ATTEMPTS = 8  # with a growing ridge
 _REFINEMENTS = 3  # solutions with a float32 factor, each for what the ones before have left
 _BLOCK = 512  # rows of a product
+_NEWTON_STEPS = 30  # for Huber's loss; a handful is usual
+_SOLVED = 1e-12  # slope of a step, relative to the objective, below which rounding is all that is left
+_FLAT = 1e-3  # part of the slope of a step that its end may have
+_NORMAL = 1.4826  # standard deviation of a normal distribution whose median size is 1
 SINGLE_FROM = 300  # rows above which machines are judged with float32 kernel values
 FAMILIES: tuple[type[Kernel], ...] = (Laplacian, Exponential, Gaussian)
 TEXT_FAMILIES: tuple[type[Kernel], ...] = (Linear, Gaussian)
@@ -99,13 +108,64 @@ def product(K: np.ndarray, a: np.ndarray) -> np.ndarray:
     return np.concatenate([K[start : start + _BLOCK].astype(np.float64) @ a for start in blocks])
 
 
-def relative_gap(outputs: np.ndarray, Y: np.ndarray, a: np.ndarray, ridge: np.ndarray) -> float:
+def huber_coefficients(
+    K: np.ndarray, Y: np.ndarray, ridge: np.ndarray, a: np.ndarray, limit: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients for Huber's loss, from the least-squares ones `a`; and δ for each column of Y.
+
+    δ is `limit` times the deviation that the median residual of `a` stands for in normally distributed ones.
+    Newton's method with an exact line search: the objective is quadratic in pieces, so that it ends with the
+    optimum once it has found the rows whose residuals are beyond δ.
+    """
+    pairs = [_huber_column(K, y, ridge, own, limit) for y, own in zip(Y.T, a.T, strict=True)]
+    columns, deltas = zip(*pairs, strict=True)
+    return np.column_stack(columns), np.array(deltas)
+
+
+def _huber_column(
+    K: np.ndarray, y: np.ndarray, ridge: np.ndarray, a: np.ndarray, limit: float
+) -> tuple[np.ndarray, float]:
+    delta = limit * _NORMAL * _weighted_median(np.abs(ridge * a), 1.0 / ridge)
+    if not delta > 0.0:  # half of the residuals vanish
+        return a, np.inf
+    outputs, size = product(K, a), float(np.abs(a) @ np.abs(y))
+    for _ in range(_NEWTON_STEPS):
+        residuals = y - outputs
+        free = np.abs(residuals) <= delta
+        new = delta * np.sign(residuals) / ridge
+        rest = y[free] - product(K[np.ix_(free, ~free)], new[~free])
+        new[free] = coefficients(K[np.ix_(free, free)], rest[:, None], ridge[free])[:, 0]
+        step = new - a
+        change = product(K, step)
+
+        def slope(length: float, step: Any = step, change: Any = change, outputs: Any = outputs) -> float:
+            moved = outputs + length * change
+            return float(step @ moved - (np.clip(y - moved, -delta, delta) / ridge) @ change)
+
+        if slope(0.0) >= -_SOLVED * size:
+            break
+        length = 1.0 if slope(1.0) <= _FLAT * abs(slope(0.0)) else float(brentq(slope, 0.0, 1.0))
+        a, outputs = a + length * step, outputs + length * change
+    return a, delta
+
+
+def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(reached, (1.0 - 1e-9) * 0.5 * reached[-1])])
+
+
+def relative_gap(
+    outputs: np.ndarray, Y: np.ndarray, a: np.ndarray, ridge: np.ndarray, deltas: Any = np.inf
+) -> float:
     """Relative duality gap of coefficients whose outputs are ``K a``; the largest of all columns.
 
-    The primal is ``½aᵀKa + ½Σ(y − f)²/r``, the dual ``aᵀy − ½aᵀKa − ½Σ r a²`` with the ridge r = λ/u.
+    The primal is ``½aᵀKa + Σ loss(y − f)/r``, the dual ``aᵀy − ½aᵀKa − ½Σ r a²`` with the ridge r = λ/u. The
+    loss is half the square, or Huber's with a δ for each column.
     """
-    size = 0.5 * np.sum(a * outputs, axis=0)
-    primal = size + 0.5 * np.sum((Y - outputs) ** 2 / ridge[:, None], axis=0)
+    size, residuals = 0.5 * np.sum(a * outputs, axis=0), np.abs(Y - outputs)
+    within = np.minimum(residuals, deltas)
+    primal = size + np.sum(within * (residuals - 0.5 * within) / ridge[:, None], axis=0)
     dual = np.sum(a * Y, axis=0) - size - 0.5 * np.sum(ridge[:, None] * a**2, axis=0)
     largest = np.maximum(np.maximum(np.abs(primal), np.abs(dual)), np.finfo(float).tiny)
     return max(0.0, float(np.max((primal - dual) / largest)))
@@ -124,15 +184,20 @@ class FoldKernels:
         else:
             self.blocks = [tuple(kernel_values(family, gamma, part) for part in parts) for parts in D]
 
-    def solved(self, penalty: float) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Decisions for all held-out rows, fold by fold, and the coefficients of every fold."""
+    def solved(self, penalty: float, limit: float = np.inf) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Decisions for all held-out rows, fold by fold, and the coefficients of every fold.
+
+        A finite `limit` is that of Huber's loss.
+        """
         rows, decisions, solutions = self.rows, [], []
         for fold, (within, out) in zip(rows.folds, self.blocks, strict=True):
             ridge = penalty / rows.weights[fold.train]
             a = coefficients(within, rows.Y[fold.train], ridge, refined=False)
-            decisions.append(out @ a.astype(out.dtype))
+            if limit < np.inf:
+                a, _ = huber_coefficients(within, rows.Y[fold.train], ridge, a, limit)
+            decisions.append(product(out, a))
             solutions.append(a)
-        return np.vstack(decisions).astype(np.float64), solutions
+        return np.vstack(decisions), solutions
 
 
 def _parts(K: np.ndarray, train: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

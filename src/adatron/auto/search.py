@@ -45,6 +45,7 @@ class Candidate:
     rounds: int = 0  # in which they were learned
     gamma: float = np.nan
     place: int = _FIRST_PENALTY  # of the penalty
+    limit: float = np.inf  # of Huber's loss, in deviations of the residuals; ∞: squared loss
     criterion: float = np.inf
     seconds: float = 0.0
     n_rows: int = 0
