@@ -91,9 +91,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         self, sigma="auto", nu="auto", *, n_neighbors=12, n_samples_per_edge=7, min_cluster_size=0.04,
         tol=1e-3, cache_size="auto", random_state=None, verbose=False,
     ):  # fmt: skip
-        self.sigma, self.nu, self.n_neighbors, self.tol = sigma, nu, n_neighbors, tol
-        self.n_samples_per_edge, self.min_cluster_size = n_samples_per_edge, min_cluster_size
-        self.cache_size, self.random_state, self.verbose = cache_size, random_state, verbose
+        self._set_parameters(locals())
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:

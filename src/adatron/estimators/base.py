@@ -131,6 +131,10 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     _more_epochs = "raise max_iter or tol, or scale X"  # what to do when the epochs ran out
     _regime = REGIME
 
+    def _set_parameters(self, arguments: dict[str, Any]) -> None:
+        """Store the arguments of ``__init__``, which passes its ``locals()``, as they are."""
+        self.__dict__.update((name, value) for name, value in arguments.items() if name != "self")
+
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on `X`, and classes or targets `y`.

@@ -100,10 +100,7 @@ class EnsembleSVC(IterFitMixin, ReducibleMixin, ExpansionClassifier):
         fit_intercept=False, rank=None, class_weight=None, max_iter=10_000, time_limit=None,
         cache_size="auto", random_state=None, n_jobs=None, verbose=False,
     ):  # fmt: skip
-        self.kernel, self.degree, self.gamma, self.coef0, self.verbose = kernel, degree, gamma, coef0, verbose
-        self.eps, self.eps_init, self.fit_intercept, self.rank = eps, eps_init, fit_intercept, rank
-        self.class_weight, self.max_iter, self.time_limit = class_weight, max_iter, time_limit
-        self.cache_size, self.random_state, self.n_jobs = cache_size, random_state, n_jobs
+        self._set_parameters(locals())
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         parameters.check_common_parameters(self)
@@ -251,8 +248,7 @@ class ParzenClassifier(ExpansionClassifier):
     """
 
     def __init__(self, kernel="rbf", *, degree=3, gamma="mean", coef0=0.0, class_weight=None):
-        self.kernel, self.degree, self.gamma, self.coef0 = kernel, degree, gamma, coef0
-        self.class_weight = class_weight
+        self._set_parameters(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         with unfitted_on_error(self):

@@ -191,14 +191,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         fit_intercept=True, intercept_scaling=1.0, class_weight=None, verbose=0, random_state=None,
         max_iter=1000,
     ):  # fmt: skip
-        self.penalty, self.loss, self.dual, self.tol, self.C = penalty, loss, dual, tol, C
-        self.multi_class, self.fit_intercept, self.intercept_scaling = (
-            multi_class,
-            fit_intercept,
-            intercept_scaling,
-        )
-        self.class_weight, self.verbose = class_weight, verbose
-        self.random_state, self.max_iter = random_state, max_iter
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -294,9 +287,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
         self, *, epsilon=0.0, tol=1e-4, C=1.0, loss="epsilon_insensitive", fit_intercept=True,
         intercept_scaling=1.0, dual="auto", verbose=0, random_state=None, max_iter=1000,
     ):  # fmt: skip
-        self.epsilon, self.tol, self.C, self.loss, self.fit_intercept = epsilon, tol, C, loss, fit_intercept
-        self.intercept_scaling, self.dual, self.verbose = intercept_scaling, dual, verbose
-        self.random_state, self.max_iter = random_state, max_iter
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -91,13 +91,7 @@ None, True
         decision_function_shape="ovr", break_ties=False, random_state=None, fit_intercept=True, solver="auto",
         learning_rate="auto", multi_class="ovo", rank=None, time_limit=None, warm_start=False, n_jobs=None,
     ):  # fmt: skip
-        self.nu, self.kernel, self.degree, self.gamma, self.coef0 = nu, kernel, degree, gamma, coef0
-        self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size
-        self.class_weight, self.verbose, self.max_iter = class_weight, verbose, max_iter
-        self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
-        self.random_state, self.fit_intercept, self.solver = random_state, fit_intercept, solver
-        self.learning_rate, self.multi_class, self.rank = learning_rate, multi_class, rank
-        self.time_limit, self.warm_start, self.n_jobs = time_limit, warm_start, n_jobs
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
         _check_nu(self.nu)
@@ -213,11 +207,7 @@ class NuSVR(SVR):
         cache_size="auto", verbose=False, max_iter=-1, fit_intercept=True, solver="auto",
         learning_rate="auto", rank=None, time_limit=None, warm_start=False, random_state=None, n_jobs=None,
     ):  # fmt: skip
-        self.nu, self.C, self.kernel, self.degree, self.gamma = nu, C, kernel, degree, gamma
-        self.coef0, self.tol, self.shrinking, self.cache_size = coef0, tol, shrinking, cache_size
-        self.verbose, self.max_iter, self.fit_intercept = verbose, max_iter, fit_intercept
-        self.solver, self.learning_rate, self.rank, self.time_limit = solver, learning_rate, rank, time_limit
-        self.warm_start, self.random_state, self.n_jobs = warm_start, random_state, n_jobs
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
         _check_nu(self.nu)

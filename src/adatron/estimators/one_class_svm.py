@@ -87,11 +87,7 @@ class OneClassSVM(OutlierMixin, DecisionMixin, SupportVectorMachine):
         time_limit=None, warm_start=False, random_state=None, n_jobs=None,
         exact_certificate=False,
     ):  # fmt: skip
-        self.nu, self.kernel, self.degree, self.gamma, self.coef0 = nu, kernel, degree, gamma, coef0
-        self.tol, self.shrinking, self.cache_size, self.verbose = tol, shrinking, cache_size, verbose
-        self.max_iter, self.solver, self.learning_rate, self.rank = max_iter, solver, learning_rate, rank
-        self.time_limit, self.warm_start = time_limit, warm_start
-        self.random_state, self.n_jobs, self.exact_certificate = random_state, n_jobs, exact_certificate
+        self._set_parameters(locals())
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

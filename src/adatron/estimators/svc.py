@@ -142,14 +142,7 @@ default="auto"
         learning_rate="auto", multi_class="ovo", rank=None, time_limit=None, warm_start=False, n_jobs=None,
         exact_certificate=False,
     ):  # fmt: skip
-        self.C, self.kernel, self.degree, self.gamma, self.coef0 = C, kernel, degree, gamma, coef0
-        self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size
-        self.class_weight, self.verbose, self.max_iter = class_weight, verbose, max_iter
-        self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
-        self.random_state, self.fit_intercept, self.solver = random_state, fit_intercept, solver
-        self.learning_rate, self.multi_class, self.rank = learning_rate, multi_class, rank
-        self.time_limit, self.warm_start, self.n_jobs = time_limit, warm_start, n_jobs
-        self.exact_certificate = exact_certificate
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")

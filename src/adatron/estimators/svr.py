@@ -98,13 +98,7 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
         learning_rate="auto", rank=None, time_limit=None, warm_start=False, random_state=None, n_jobs=None,
         exact_certificate=False, loss="epsilon_insensitive", quantile=0.5,
     ):  # fmt: skip
-        self.C, self.epsilon, self.kernel, self.degree, self.gamma = C, epsilon, kernel, degree, gamma
-        self.coef0, self.tol, self.shrinking, self.cache_size = coef0, tol, shrinking, cache_size
-        self.verbose, self.max_iter, self.fit_intercept = verbose, max_iter, fit_intercept
-        self.solver, self.learning_rate, self.rank, self.time_limit = solver, learning_rate, rank, time_limit
-        self.warm_start, self.random_state, self.n_jobs = warm_start, random_state, n_jobs
-        self.exact_certificate = exact_certificate
-        self.loss, self.quantile = loss, quantile
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a tube without slack)")
