@@ -144,7 +144,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            With ``kernel="precomputed"`` the square kernel matrix.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             A weight multiplies C; a row of weight 2 counts as the row twice.

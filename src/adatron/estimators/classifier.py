@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from adatron.estimators.expansion import DecisionMixin, ExpansionMachine
+from adatron.estimators.expansion import DecisionMixin, ExpansionMachine, PredictMixin
 
 _MOST_PROBLEMS = 100_000
 _MANY_CLASSES = 500  # beyond which at least two rows of each are asked for
@@ -132,8 +132,8 @@ class Layout:
         return sums
 
 
-class ExpansionClassifier(ClassifierMixin, DecisionMixin, ExpansionMachine):
-    """Base of the classifiers: decisions and predictions from ``dual_coef_`` and ``intercept_``."""
+class LayoutClassifier(ClassifierMixin, DecisionMixin, PredictMixin):
+    """Classes and decision values from the outputs of problems, by a `Layout`."""
 
     decision_function_shape, break_ties = "ovr", False  # unless they are parameters
 
@@ -142,11 +142,9 @@ class ExpansionClassifier(ClassifierMixin, DecisionMixin, ExpansionMachine):
             return decisions[:, 0]
         return decisions if self.decision_function_shape == "ovo" else self._layout.one_per_class(decisions)
 
-    def _check_predict(self) -> None:
+    def _predicted(self, decisions: np.ndarray) -> np.ndarray:
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-
-    def _predicted(self, decisions: np.ndarray) -> np.ndarray:
         return self.classes_[self._winners(decisions)]
 
     def _winners(self, decisions: np.ndarray) -> np.ndarray:
@@ -154,6 +152,10 @@ class ExpansionClassifier(ClassifierMixin, DecisionMixin, ExpansionMachine):
         if self.break_ties and not self._layout.is_binary:
             return self._layout.one_per_class(decisions).argmax(axis=1)
         return self._layout.vote(decisions)
+
+
+class ExpansionClassifier(LayoutClassifier, ExpansionMachine):
+    """Base of the classifiers with ``dual_coef_`` and ``intercept_``."""
 
     def _check_fitted(self) -> None:
         super()._check_fitted()

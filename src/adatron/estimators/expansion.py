@@ -99,7 +99,25 @@ def dense_coef(model: Any) -> np.ndarray:
     return model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
 
 
-class ExpansionMachine(KernelMachine):
+class PredictMixin:
+    """Predictions from the outputs of all problems: those of ``_decisions``, which ``_predicted`` reads."""
+
+    @lazy_on_dask
+    def predict(self: Any, X: Any) -> np.ndarray:
+        """The class of each row of `X`; its target in a regression; 1 for an inlier, −1 for an outlier.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._predicted(self._decisions(X))
+
+
+class ExpansionMachine(PredictMixin, KernelMachine):
     """Base of the estimators that predict by an `Expansion` of landmarks, or of support vectors."""
 
     _expansion: Expansion
@@ -130,24 +148,6 @@ class ExpansionMachine(KernelMachine):
     def _predicted(self, decisions: np.ndarray) -> np.ndarray:
         """What these outputs say of each row."""
         return decisions[:, 0]
-
-    @lazy_on_dask
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each row of `X`; its target in a regression; 1 for an inlier, −1 for an outlier.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        self._check_predict()
-        return self._predicted(self._decisions(X))
-
-    def _check_predict(self) -> None:
-        """Refuse parameters that no prediction goes with, before looking at the rows."""
 
     def _check_fitted(self) -> None:
         super()._check_fitted()

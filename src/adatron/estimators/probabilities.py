@@ -19,13 +19,13 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, log_expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan
-from adatron.estimators.classifier import Layout
+from adatron.estimators.classifier import Layout, LayoutClassifier
 from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.folds import stratified_folds
 from adatron.estimators.parameters import as_random_state
@@ -266,7 +266,7 @@ def _outputs(plan: FitPlan, held: np.ndarray, coefficients: np.ndarray) -> np.nd
     return expand(plan.kernel, X[held], X[support], coefficients[support], np.float64)
 
 
-class HeldOutModel(ClassifierMixin, BaseEstimator):
+class HeldOutModel(LayoutClassifier, BaseEstimator):
     """A classifier for scikit-learn's scorers whose decisions are known: its X are row numbers.
 
     Probabilities are those that `probabilities` makes of the decisions.
@@ -276,15 +276,12 @@ class HeldOutModel(ClassifierMixin, BaseEstimator):
         self.decisions, self.classes, self.classes_ = decisions, classes, classes
         self.probabilities = probabilities
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        values = self.decisions[np.asarray(X)[:, 0]]
-        return values[:, 0] if values.shape[1] == 1 else values
+        self._layout = Layout(len(classes), "ovr")
 
-    def predict(self, X: Any) -> np.ndarray:
-        values = self.decisions[np.asarray(X)[:, 0]]
-        return self.classes_[Layout(len(self.classes_), "ovr").vote(values)]
+    def _decisions(self, X: Any) -> np.ndarray:
+        return self.decisions[np.asarray(X)[:, 0]]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         slopes = [2.0, 2.0] if self.decisions.shape[1] == 1 else [1.0]
         found = self.probabilities or ClassProbabilities(np.array(slopes))
-        return found(self.decisions[np.asarray(X)[:, 0]])
+        return found(self._decisions(X))

@@ -30,6 +30,7 @@ class SVC(ReducibleMixin, CalibratedMixin, ExpansionClassifier, SupportVectorMac
         Bound on the multipliers; ``float("inf")`` is a hard margin.
     kernel : {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}, Kernel or callable, \
 default="rbf"
+        With "precomputed", X in `fit` is the square kernel matrix of the rows.
     degree : int, default=3
     gamma : {"scale", "auto"} or float, default="scale"
         "scale" is ``1 / (n_features * variance of X)``, the variance weighted like the rows.
