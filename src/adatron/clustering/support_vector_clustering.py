@@ -1,6 +1,7 @@
 """`SupportVectorClustering`: clusters of any shape, as many as there are, and outliers."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -11,7 +12,13 @@ from sklearn.base import ClusterMixin, clone
 from adatron.clustering.cluster_path import ClusterPath, DistinctRows, Settings, cluster_labels, cluster_path
 from adatron.estimators.base import FitPlan, KernelMachine, summary_attributes
 from adatron.estimators.callback_bridge import with_callbacks
-from adatron.estimators.parameters import check_common_parameters, check_integer, check_max_iter, check_number
+from adatron.estimators.parameters import (
+    check_common_parameters,
+    check_fraction,
+    check_integer,
+    check_max_iter,
+    check_number,
+)
 from adatron.estimators.training_set import TrainingSet, weighted_set
 from adatron.gram import choose_gram
 from adatron.kernels import Gaussian
@@ -141,12 +148,12 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
             if not isinstance(self.nu, Real) or isinstance(self.nu, bool) or not 0.0 <= float(self.nu) < 1.0:
                 raise ValueError(f"nu must be 'auto' or a number from 0 to below 1, got {self.nu!r}")
             nus = np.array([float(self.nu)])
-        allowed, sizes = "a number between 0 and 1", ("n_neighbors", "n_samples_per_edge")
-        share = check_number("min_cluster_size", self.min_cluster_size, allowed=allowed)
-        if share >= 1.0:
-            raise ValueError(f"min_cluster_size must be {allowed}, got {self.min_cluster_size!r}")
-        near, few = (check_integer(n, getattr(self, n), at_least=1, allowed="an integer >= 1") for n in sizes)
-        return sigmas, nus, Settings(near, few, share, check_number("tol", self.tol), self._regime)
+        count = partial(check_integer, at_least=1, allowed="an integer >= 1")
+        share = check_fraction("min_cluster_size", self.min_cluster_size, allowed="a number between 0 and 1")
+        n_neighbors = count("n_neighbors", self.n_neighbors)
+        n_samples = count("n_samples_per_edge", self.n_samples_per_edge)
+        tol = check_number("tol", self.tol)
+        return sigmas, nus, Settings(n_neighbors, n_samples, share, tol, self._regime)
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         sigmas, nus, settings = self._checked_parameters()

@@ -7,12 +7,13 @@ one problem has the outputs of one-vs-rest, one per class; of two classes, it gi
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
 from adatron.estimators.expansion import DecisionMixin, ExpansionMachine, PredictMixin
+from adatron.gram import Gram
 
 _MOST_PROBLEMS = 100_000
 _MANY_CLASSES = 500  # beyond which at least two rows of each are asked for
@@ -64,6 +65,12 @@ class Layout:
         if self.is_binary:
             return np.where(codes == 1, 1.0, -1.0)[:, None]
         return np.where(codes[:, None] == np.arange(self.n_classes), 1.0, -1.0)
+
+    def parts(self, gram: Gram, codes: np.ndarray) -> list[tuple[Gram, Any, np.ndarray]]:
+        """Kernel matrix, rows and labels ±1 of each pair of classes, or of all classes."""
+        if not self.is_pairwise:
+            return [(gram, slice(None), self.signs(codes))]
+        return [(gram.restrict(rows), rows, signs) for rows, signs in self.pair_rows(codes)]
 
     def pair_rows(self, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """Rows and labels ±1 of every pair of classes."""

@@ -24,7 +24,7 @@ _UNEQUAL = 1e10  # ratio of the widths of two columns from which float64 all but
 
 def check_training_X(estimator: Any, X: Any) -> Any:
     """Validated training data; sets ``n_features_in_`` and ``feature_names_in_``."""
-    kernel = getattr(estimator, "kernel", "rbf")
+    kernel = estimator.kernel
     if estimator._encodes_tables:
         vars(estimator).pop("encoder_", None)
         if isinstance(kernel, str) and not is_precomputed(kernel) and is_table(X) and needs_encoding(X):
@@ -82,16 +82,16 @@ def _widen(X, low, high):
 
 def check_predict_X(estimator: Any, X: Any, *, allow_nan: bool = False) -> Any:
     """Validated data to predict for; no rows are allowed and give an empty result."""
-    if getattr(estimator, "encoder_", None) is not None:
-        return estimator.encoder_.transform(X)
-    if is_precomputed(getattr(estimator, "kernel", "rbf")):
+    if estimator._encoder is not None:
+        return estimator._encoder.transform(X)
+    if is_precomputed(estimator.kernel):
         shape, n = X.shape if sparse.issparse(X) else np.shape(X), estimator.n_features_in_
         if len(shape) == 2 and shape[1] != n:
             raise ValueError(
                 f"kernel='precomputed' needs the kernel values of X with every training row: got shape "
                 f"{shape}, expected {(shape[0], n)}"
             )
-    vectors: Any = getattr(estimator, "support_vectors_", None)
+    vectors: Any = vars(estimator).get("support_vectors_")
     if vectors is not None and vectors.dtype.kind == "O":  # trained on objects
         return np.asarray(X, dtype=object) if vectors.ndim == 2 else _as_objects(X)
     X = _validated(estimator, X, reset=False, ensure_min_samples=0)
@@ -141,7 +141,7 @@ def _validated(estimator: Any, X: Any, **limits: Any) -> Any:
         message = "X has uint64 values above 2**53 that float64 rounds; subtract an offset first"
         warnings.warn(message, AdatronWarning, stacklevel=8)
     # many float32 rows behind a low-rank kernel are converted block by block, when they are read
-    reads_blocks = estimator._reads_blocks or getattr(estimator, "rank", None) is not None
+    reads_blocks = estimator._reads_blocks or estimator.rank is not None
     is_long = getattr(X, "shape", (0,))[:1] > (estimator._regime.many_rows,)
     dtypes = [np.float64, np.float32] if reads_blocks and is_long else np.float64
     try:

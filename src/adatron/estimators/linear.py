@@ -8,18 +8,12 @@ from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from adatron.estimators import parameters
 from adatron.estimators.base import KernelMachine, unfitted_on_error, warn_unless_converged
 from adatron.estimators.classifier import Layout, LayoutClassifier
 from adatron.estimators.expansion import PredictMixin
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.machine import bounds_from
-from adatron.estimators.parameters import (
-    as_random_state,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_number,
-)
 from adatron.estimators.training_set import TrainingSet, classification_set, weighted_set
 from adatron.exceptions import KernelError
 from adatron.kernels import squared_norms
@@ -68,12 +62,12 @@ class LinearMachine(PredictMixin, KernelMachine):
         return self
 
     def _check_parameters(self) -> None:
-        check_number("C", self.C)
-        check_number("tol", self.tol)
-        check_number("intercept_scaling", self.intercept_scaling)
-        check_integer("max_iter", self.max_iter, at_least=1, allowed="an integer >= 1")
-        check_flag("fit_intercept", self.fit_intercept)
-        as_random_state(self.random_state)
+        parameters.check_number("C", self.C)
+        parameters.check_number("tol", self.tol)
+        parameters.check_number("intercept_scaling", self.intercept_scaling)
+        parameters.check_integer("max_iter", self.max_iter, at_least=1, allowed="an integer >= 1")
+        parameters.check_flag("fit_intercept", self.fit_intercept)
+        parameters.as_random_state(self.random_state)
 
     def _with_constant(self, X: Any) -> Any:
         """The rows with one more feature, the constant `intercept_scaling`, if an intercept is fitted."""
@@ -160,9 +154,9 @@ class LinearSVC(LayoutClassifier, LinearMachine):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("penalty", self.penalty, ["l2"])
-        check_choice("loss", self.loss, ["squared_hinge", "hinge"])
-        check_choice("multi_class", self.multi_class, ["ovr"])
+        parameters.check_choice("penalty", self.penalty, ["l2"])
+        parameters.check_choice("loss", self.loss, ["squared_hinge", "hinge"])
+        parameters.check_choice("multi_class", self.multi_class, ["ovr"])
 
     def _problems(self, rows: Any, data: TrainingSet) -> list[LinearProblem]:
         layout = Layout(len(data.classes), "ovr").check_size(data.m)
@@ -230,9 +224,8 @@ class LinearSVR(RegressorMixin, LinearMachine):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if check_number("epsilon", self.epsilon, above=-np.inf, allowed="a finite number >= 0") < 0.0:
-            raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}; use 0 for no tube")
-        check_choice("loss", self.loss, ["epsilon_insensitive", "squared_epsilon_insensitive"])
+        parameters.check_epsilon(self.epsilon)
+        parameters.check_choice("loss", self.loss, ["epsilon_insensitive", "squared_epsilon_insensitive"])
 
     def _problems(self, rows: Any, data: TrainingSet) -> list[LinearProblem]:
         is_squared, upper = self.loss == "squared_epsilon_insensitive", bounds_from(self.C, data.weights)

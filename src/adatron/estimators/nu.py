@@ -8,7 +8,7 @@ import numpy as np
 from adatron.estimators.base import FitPlan
 from adatron.estimators.classifier import Layout
 from adatron.estimators.machine import SupportVectorMachine
-from adatron.estimators.parameters import check_choice, check_number
+from adatron.estimators.parameters import check_choice, check_nu, check_number
 from adatron.estimators.svc import SVC
 from adatron.estimators.svr import SVR
 from adatron.estimators.training_set import TrainingSet
@@ -94,20 +94,18 @@ None, True
         self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
-        _check_nu(self.nu)
+        check_nu(self.nu)
         check_choice("multi_class", self.multi_class, ["ovo", "ovr"])
         check_choice("decision_function_shape", self.decision_function_shape, ["ovr", "ovo"])
         SupportVectorMachine._check_parameters(self)
 
     def _problems(self, gram: Gram, data: TrainingSet, layout: Layout) -> list[Any]:
-        nu, bias, weights = float(self.nu), bool(self.fit_intercept), data.weights
-        if layout.is_pairwise:
-            parts = [
-                (gram.restrict(rows), signs, weights[rows]) for rows, signs in layout.pair_rows(data.codes)
-            ]
-        else:
-            parts = [(gram, signs, weights) for signs in layout.signs(data.codes).T]
-        return [nu_classification(*part, nu, bias=bias) for part in parts]
+        nu, bias = float(self.nu), bool(self.fit_intercept)
+        return [
+            nu_classification(part, column, data.weights[rows], nu, bias=bias)
+            for part, rows, signs in layout.parts(gram, data.codes)
+            for column in np.atleast_2d(signs.T)
+        ]
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         Cs = np.array([self._C_of(run, own) for run, own in zip(plan.runs, solutions, strict=True)])
@@ -210,7 +208,7 @@ class NuSVR(SVR):
         self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
-        _check_nu(self.nu)
+        check_nu(self.nu)
         check_number("C", self.C)
         SupportVectorMachine._check_parameters(self)
 
@@ -220,12 +218,6 @@ class NuSVR(SVR):
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         return super()._attributes(plan, solutions) | {"epsilon_": 0.0 - solutions[0].level}
-
-
-def _check_nu(nu: Any) -> None:
-    allowed = "a number above 0 and at most 1"
-    if check_number("nu", nu, allowed=allowed) > 1.0:
-        raise ValueError(f"nu must be {allowed}, got {nu!r}")
 
 
 def _multiplied(solution: DualSolution, C: float) -> DualSolution:

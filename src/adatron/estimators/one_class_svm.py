@@ -11,7 +11,7 @@ from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.expansion import DecisionMixin
 from adatron.estimators.machine import SupportVectorMachine
-from adatron.estimators.parameters import check_number
+from adatron.estimators.parameters import check_nu
 from adatron.estimators.training_set import TrainingSet, weighted_set
 from adatron.gram import Gram
 from adatron.problems import one_class
@@ -132,9 +132,7 @@ class OneClassSVM(OutlierMixin, DecisionMixin, SupportVectorMachine):
             raise ValueError("offset_ is not -intercept_, or dual_coef_ has negative multipliers")
 
     def _check_parameters(self) -> None:
-        allowed = "a number above 0 and at most 1"
-        if check_number("nu", self.nu, allowed=allowed) > 1.0:
-            raise ValueError(f"nu must be {allowed}, got {self.nu!r}")
+        check_nu(self.nu)
         super()._check_parameters()
 
     def _problems(self, gram: Gram, data: TrainingSet, layout: Any) -> list[Any]:

@@ -53,6 +53,27 @@ def check_number(
     return float(value)
 
 
+def check_fraction(name: str, value: Any, *, allowed: str, may_be_one: bool = False) -> float:
+    """A number above 0 and below 1, or at most 1."""
+    fraction = check_number(name, value, allowed=allowed)
+    if fraction > 1.0 or (fraction == 1.0 and not may_be_one):
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+    return fraction
+
+
+def check_nu(value: Any) -> float:
+    """The parameter ν."""
+    return check_fraction("nu", value, allowed="a number above 0 and at most 1", may_be_one=True)
+
+
+def check_epsilon(value: Any) -> float:
+    """Half the width of a tube."""
+    epsilon = check_number("epsilon", value, above=-np.inf, allowed="a finite number >= 0")
+    if epsilon < 0.0:
+        raise ValueError(f"epsilon must be a finite number >= 0, got {value!r}; use 0 for no tube")
+    return epsilon
+
+
 def check_integer(name: str, value: Any, *, at_least: int, allowed: str) -> int:
     """A whole number."""
     if not isinstance(value, Integral) or isinstance(value, bool | np.bool_) or value < at_least:
@@ -100,9 +121,10 @@ def check_common_parameters(estimator: Any) -> None:
     if rank is not None and not is_rank:
         raise ValueError(f"rank must be None, an integer >= 1 or a number between 0 and 1, got {rank!r}")
     as_random_state(estimator.random_state)
-    count_threads(getattr(estimator, "n_jobs", None))
+    given = estimator.get_params(deep=False)
+    count_threads(given.get("n_jobs"))
     for name in _FLAGS:
-        check_flag(name, getattr(estimator, name, False))
+        check_flag(name, given.get(name, False))
 
 
 def as_random_state(random_state: Any) -> np.random.RandomState:

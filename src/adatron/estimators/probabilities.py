@@ -127,13 +127,15 @@ def _pair_scores(decisions: np.ndarray, pairs: list[ClassProbabilities]) -> np.n
 
 def _has_probabilities(model: Any) -> bool:
     """For `available_if`, which shows the reason why a method is missing."""
-    if not getattr(model, "probability", True):
+    if not model.probability:
         raise AttributeError("predict_proba is not available when probability=False")
     return True
 
 
 class CalibratedMixin:
     """Probabilities of a classifier that has calibrated its decisions."""
+
+    probability = True  # unless it is a parameter
 
     @available_if(_has_probabilities)
     @lazy_on_dask

@@ -165,17 +165,16 @@ default="auto"
                     )
 
     def _problems(self, gram: Gram, data: TrainingSet, layout: Layout) -> list[Any]:
-        upper, codes, bias = bounds_from(self.C, data.weights), data.codes, self.fit_intercept
-        problems: list[Any] = []
+        upper = bounds_from(self.C, data.weights)
         if layout.is_direct:
-            problems += [crammer_singer(gram, codes, layout.n_classes, upper)]
-        elif layout.is_pairwise:
-            for rows, signs in layout.pair_rows(codes):
-                problems += [classification(gram.restrict(rows), signs, upper[rows], bias=bias)]
+            problems: list[Any] = [crammer_singer(gram, data.codes, layout.n_classes, upper)]
         else:
-            problems += [classification(gram, layout.signs(codes), upper, bias=bias)]
+            problems = [
+                classification(part, signs, upper[rows], bias=self.fit_intercept)
+                for part, rows, signs in layout.parts(gram, data.codes)
+            ]
         if np.isinf(problems[0].upper).any() and not is_precomputed(self.kernel):
-            check_coincident(data.X, codes, data.rows, data.classes)
+            check_coincident(data.X, data.codes, data.rows, data.classes)
         return problems
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from adatron.estimators import parameters
 from adatron.estimators.base import FitPlan
 from adatron.estimators.machine import SupportVectorMachine, bounds_from
-from adatron.estimators.parameters import check_choice, check_number, is_precomputed
 from adatron.estimators.reduction import ReducibleMixin
 from adatron.estimators.training_set import TrainingSet, weighted_set
 from adatron.exceptions import InfeasibleError
@@ -101,13 +101,11 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
         self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
-        check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a tube without slack)")
-        if check_number("epsilon", self.epsilon, above=-np.inf, allowed="a finite number") < 0.0:
-            raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}; use 0 for no tube")
-        check_choice("loss", self.loss, ["epsilon_insensitive", "quantile"])
-        allowed = "a number between 0 and 1, such as 0.9"
-        if check_number("quantile", self.quantile, allowed=allowed) >= 1.0:
-            raise ValueError(f"quantile must be {allowed}, got {self.quantile!r}")
+        allowed = "a number > 0 (inf for a tube without slack)"
+        parameters.check_number("C", self.C, allow_inf=True, allowed=allowed)
+        parameters.check_epsilon(self.epsilon)
+        parameters.check_choice("loss", self.loss, ["epsilon_insensitive", "quantile"])
+        parameters.check_fraction("quantile", self.quantile, allowed="a number between 0 and 1, such as 0.9")
         super()._check_parameters()
 
     def _problems(self, gram: Gram, data: TrainingSet, layout: Any) -> list[Any]:
@@ -115,7 +113,7 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
         targets = data.targets - self._centre(data)
         epsilon = float(self.epsilon) if quantile is None else 0.0
         if np.isinf(self.C):
-            if not is_precomputed(self.kernel) and not gram.is_elsewhere:
+            if not parameters.is_precomputed(self.kernel) and not gram.is_elsewhere:
                 _check_one_tube(data.X, data.targets, data.rows, epsilon)
             upper = np.full(len(targets), bound_for_a_tube(targets, epsilon, gram.diagonal().max()))
         else:

@@ -101,7 +101,7 @@ def classification_set(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Tr
         name = type(estimator).__name__
         raise ValueError(f"{name} needs at least two classes, y has only 1 class: {classes.tolist()[0]!r}")
     given = check_sample_weight(sample_weight, X.shape[0])
-    class_weight = _class_weight(getattr(estimator, "class_weight", None), classes, codes, given)
+    class_weight = _class_weight(estimator.class_weight, classes, codes, given)
     weights = given * class_weight[codes]
     rows = np.flatnonzero(weights > 0.0)
     missing = classes[np.bincount(codes[rows], minlength=len(classes)) == 0].tolist()

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
 from adatron.estimators import SVC, parameters
@@ -156,8 +155,8 @@ class PathData:
         """Solutions of some rows for rising C, each warm-started from the last."""
         parts = [rows[column[rows] != 0.0] for column in self.signs.T]  # of every problem
         grams = [self.gram if len(own) == self.gram.m else self.gram.restrict(own) for own in parts]
-        machine = clone(self.estimator).set_params(warm_start=True)  # solutions are feasible for any larger C
         result = GridSolutions(Cs, [], [], [])
+        starts: list[Any] = [None] * len(parts)
         with one_blas_thread() if self.gram.m <= REGIME.one_blas_thread_up_to else nullcontext():
             for C in Cs.tolist():
                 began, coefficients = perf_counter(), np.zeros(self.signs.shape)
@@ -165,9 +164,9 @@ class PathData:
                     classification(gram, self.signs[own, k], C * self.data.weights[own], bias=True)
                     for k, (own, gram) in enumerate(zip(parts, grams, strict=True))
                 ]
-                runs = machine._runs(problems, self.indefinite)
+                runs = self.estimator._runs(problems, self.indefinite, starts)
                 found = [solution for run in runs for solution in solved([run])]  # one matrix at a time
-                machine._alphas = [solution.alpha[:, None] for solution in found]
+                starts = [solution.alpha[:, None] for solution in found]  # feasible for any larger C
                 for k, own in enumerate(parts):
                     coefficients[own, k] = self.signs[own, k] * found[k].alpha
                 result.coefficients.append(sparse.csr_array(coefficients))
