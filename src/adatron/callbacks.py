@@ -27,7 +27,20 @@ _MAY_CHANGE = frozenset({"time_limit", "max_iter", "verbose", "n_jobs", "cache_s
 _KEEP_EVERY, _KEEP_SHARE = 0.05, 30.0  # seconds between two copies: at least, and in units of what one takes
 
 
-class Checkpoint:
+class _Callback:
+    """What the protocol of scikit-learn asks for, and does nothing unless a callback needs it."""
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Before all fits."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """After all fits."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Before a fit, and before an epoch."""
+
+
+class Checkpoint(_Callback):
     """Save the state of a fit every few seconds, and resume from it; needs skops.
 
     The file is replaced atomically, so it is always complete. A resumed fit gives the same model as one that
@@ -66,9 +79,6 @@ class Checkpoint:
         self._fit: Any = None
         self._kept: Any = None  # the state between two epochs
 
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Does nothing: the file is read by `on_fit_prepared`."""
-
     def teardown(self, estimator: Any, context: Any) -> None:
         self._fit = self._kept = None
 
@@ -85,9 +95,6 @@ class Checkpoint:
             self._restore(fit)
         self._fit, self._due = fit, monotonic() + self.every
         self._keep()
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Does nothing."""
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         if self._fit is None:
@@ -169,7 +176,7 @@ def digest(values: Any) -> str:
     return found.hexdigest()
 
 
-class Patience:
+class Patience(_Callback):
     """Stop a fit when its score on held-out rows has not risen for some epochs.
 
     The model is that of the last epoch. Its `status_` is "stopped".
@@ -209,12 +216,6 @@ class Patience:
         self.best_score, self._since = float("-inf"), 0
         self.scores: list[float] = []
         self._scorer = check_scoring(estimator, self.scoring)
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Does nothing."""
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Does nothing: scores are taken after an epoch."""
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> bool:
         if context.task_name != "epoch":

@@ -281,9 +281,14 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         return tags
 
 
+def worst_of(solutions: list[DualSolution]) -> DualSolution:
+    """The solution with the largest gap, of those that did not converge if there are any."""
+    return max(solutions, key=lambda solution: (solution.status is not Status.CONVERGED, solution.gap))
+
+
 def summary_attributes(solutions: list[DualSolution]) -> dict[str, Any]:
     """The attributes that say how a fit went."""
-    worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap))
+    worst = worst_of(solutions)
     rows = [(number, *row) for number, solution in enumerate(solutions) for row in solution.trace]
     return {
         "n_iter_": np.array([s.n_iter for s in solutions], dtype=np.int32),

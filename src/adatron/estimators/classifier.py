@@ -43,6 +43,11 @@ class Layout:
         return self.strategy == "ovo" and not self.is_binary
 
     @property
+    def n_outputs(self) -> int:
+        """One for two classes, else one for each pair, or for each class."""
+        return len(self.pairs) if self.is_pairwise else 1 if self.is_binary else self.n_classes
+
+    @property
     def is_direct(self) -> bool:
         """Whether one problem decides for all classes together."""
         return self.strategy == "crammer_singer"
@@ -50,8 +55,8 @@ class Layout:
     def check_size(self, n_rows: int) -> Self:
         """Refuse more classes than anyone can train."""
         problems = len(self.pairs) if self.is_pairwise else self.n_classes
-        is_no_class = self.n_classes > _MANY_CLASSES and 2 * self.n_classes > n_rows
-        if problems > _MOST_PROBLEMS or is_no_class:
+        looks_continuous = self.n_classes > _MANY_CLASSES and 2 * self.n_classes > n_rows
+        if problems > _MOST_PROBLEMS or looks_continuous:
             raise ValueError(
                 f"y has {self.n_classes} classes for {n_rows} rows, which is {problems} problems to train; "
                 "check that y holds classes and not a continuous target, or use multi_class='ovr'"
@@ -116,7 +121,7 @@ class Layout:
         """Index of the winning class from the decisions of all problems."""
         if self.is_binary:
             return (decisions[:, 0] > 0.0).astype(int)
-        votes = self._by_class(decisions > 0.0, decisions <= 0.0) if self.is_pairwise else decisions
+        votes = self.by_class(decisions > 0.0, decisions <= 0.0) if self.is_pairwise else decisions
         return votes.argmax(axis=1)
 
     def one_per_class(self, decisions: np.ndarray) -> np.ndarray:
@@ -126,11 +131,11 @@ class Layout:
         `vote`, as in scikit-learn."""
         if not self.is_pairwise:
             return decisions
-        confidence = self._by_class(decisions, -decisions)
-        votes = self._by_class(decisions >= 0.0, decisions < 0.0)
+        confidence = self.by_class(decisions, -decisions)
+        votes = self.by_class(decisions >= 0.0, decisions < 0.0)
         return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
-    def _by_class(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def by_class(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Sums (n, n_classes) of what each problem gives to the first and the second class of its pair."""
         sums = np.zeros((len(first), self.n_classes))
         for problem, (i, j) in enumerate(self.pairs):
@@ -167,16 +172,15 @@ class ExpansionClassifier(LayoutClassifier, ExpansionMachine):
     def _check_fitted(self) -> None:
         super()._check_fitted()
         self._check_classes()
-        layout, k = self._layout, len(self.classes_)
-        n_problems = len(layout.pairs) if layout.is_pairwise else 1 if layout.is_binary else k
-        n_biases, n_rows = len(self.intercept_), k - 1 if layout.is_pairwise else n_problems
-        if (n_biases, self.dual_coef_.shape[0]) != (n_problems, n_rows):
-            raise ValueError(f"intercept_ and dual_coef_ are not those of {n_problems} problems")
+        layout = self._layout
+        n_rows = layout.n_classes - 1 if layout.is_pairwise else layout.n_outputs  # of `dual_coef_`
+        if (len(self.intercept_), self.dual_coef_.shape[0]) != (layout.n_outputs, n_rows):
+            raise ValueError(f"intercept_ and dual_coef_ are not those of {layout.n_outputs} problems")
         if self.decision_function_shape not in ("ovr", "ovo"):
             raise ValueError("decision_function_shape is neither 'ovr' nor 'ovo'")
 
     def _check_classes(self) -> None:
-        classes, k = self.classes_, len(self.classes_)
+        classes = self.classes_
         is_ordered = classes.dtype.kind == "O" or np.array_equal(np.unique(classes), classes)
-        if not is_ordered or not 2 <= k == len(set(classes.tolist())) == self._layout.n_classes:
+        if not is_ordered or not 2 <= len(classes) == len(set(classes.tolist())) == self._layout.n_classes:
             raise ValueError("classes_ are not two or more in order")

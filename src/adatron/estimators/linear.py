@@ -4,7 +4,6 @@ from functools import partialmethod
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,7 +13,7 @@ from adatron.estimators.classifier import Layout, LayoutClassifier
 from adatron.estimators.expansion import PredictMixin
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.machine import bounds_from
-from adatron.estimators.training_set import TrainingSet, classification_set, weighted_set
+from adatron.estimators.training_set import TrainingSet, classification_set, weighted_set, with_constant
 from adatron.exceptions import KernelError
 from adatron.kernels import squared_norms
 from adatron.solvers import LinearProblem, solve_linear
@@ -35,7 +34,7 @@ class LinearMachine(PredictMixin, KernelMachine):
         with unfitted_on_error(self, BaseException):
             self._check_parameters()
             data = self._training_set(X, y, sample_weight)
-            rows = self._with_constant(data.X)
+            rows = with_constant(data.X, float(self.intercept_scaling)) if self.fit_intercept else data.X
             goal = float(self.tol) if data.m > self._regime.finish_up_to else min(_EXACT, float(self.tol))
             with np.errstate(over="ignore"):
                 norms = squared_norms(rows)
@@ -68,15 +67,6 @@ class LinearMachine(PredictMixin, KernelMachine):
         parameters.check_integer("max_iter", self.max_iter, at_least=1, allowed="an integer >= 1")
         parameters.check_flag("fit_intercept", self.fit_intercept)
         parameters.as_random_state(self.random_state)
-
-    def _with_constant(self, X: Any) -> Any:
-        """The rows with one more feature, the constant `intercept_scaling`, if an intercept is fitted."""
-        if not self.fit_intercept:
-            return X
-        constant = np.full((X.shape[0], 1), float(self.intercept_scaling))
-        return (
-            sparse.csr_array(sparse.hstack([X, constant])) if sparse.issparse(X) else np.hstack([X, constant])
-        )
 
     def _decisions(self, X: Any) -> np.ndarray:
         """Outputs of all problems, shape (n, n_problems)."""

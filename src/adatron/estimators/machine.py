@@ -12,7 +12,7 @@ from adatron.estimators.base import FitPlan, summary_attributes
 from adatron.estimators.classifier import Layout
 from adatron.estimators.expansion import ExpansionMachine, expansion_attributes, fitted_like, libsvm_form
 from adatron.estimators.iter_fit import IterFitMixin
-from adatron.estimators.training_set import linear_weights
+from adatron.estimators.training_set import linear_weights, with_constant
 from adatron.kernels import Constant, Kernel, Linear, Precomputed
 from adatron.numerics.threads import usable_threads
 from adatron.problems import LevelProblem
@@ -180,5 +180,4 @@ def _plus_one(kernel: Kernel, X: Any) -> tuple[Kernel, Any]:
         return kernel, X + 1.0
     if not isinstance(kernel, Linear):
         return kernel + Constant(1.0), X
-    ones = np.ones((X.shape[0], 1))  # as a feature it keeps the rows a factor of the matrix
-    return kernel, sparse.csr_array(sparse.hstack([X, ones])) if sparse.issparse(X) else np.hstack([X, ones])
+    return kernel, with_constant(X, 1.0)  # so that the rows stay a factor of the matrix

@@ -26,9 +26,7 @@ class NuSVC(SVC):
 
     ν is a part of the training rows: at most this part is within the margin or on the wrong side, and at
     least this part are support vectors. The model is that of `SVC` for some C, which is found with it.
-
-    Changing ``from sklearn.svm import NuSVC`` to ``from adatron import NuSVC`` works: parameters and
-    fitted attributes have the same names and conventions.
+    A drop-in for `sklearn.svm.NuSVC`: parameters and fitted attributes have the same names and conventions.
 
     Parameters
     ----------
@@ -114,6 +112,7 @@ None, True
         return attributes | {"C_": Cs, "_bound": float(Cs.max() * plan.data.weights.max())}
 
     def _C_of(self, run: Run, solution: DualSolution) -> float:
+        """1/ρ, if there is a margin ρ."""
         unit = float(run.problem.total * run.problem.diagonal.max())
         least = unit * (_HARDLY_ANY if solution.status is Status.MAX_ITER else _NO_MARGIN)
         if solution.level > least:
@@ -128,30 +127,29 @@ None, True
 
     def _after_fit(self, plan: FitPlan) -> None:
         if self.probability:  # the folds have the C of the fit, not its ν
-            runs, solutions = plan.runs, plan.solutions()
-            groups = [[k] for k in range(len(runs))] if plan.layout.is_pairwise else [list(range(len(runs)))]
-            plan = replace(plan, runs=[self._with_C(runs, solutions, group) for group in groups])
+            n, solutions = len(plan.runs), plan.solutions()
+            groups = [slice(k, k + 1) for k in range(n)] if plan.layout.is_pairwise else [slice(n)]
+            plan = replace(plan, runs=[self._with_C(plan.runs, solutions, group) for group in groups])
         super()._after_fit(plan)
 
-    def _with_C(self, runs: list[Run], solutions: list[DualSolution], group: list[int]) -> Run:
+    def _with_C(self, runs: list[Run], solutions: list[DualSolution], group: slice) -> Run:
         """Some problems, which share a kernel matrix, with the C that was found: one column each."""
-        first, Cs = runs[group[0]], self.C_[group]
-        y, upper = (np.hstack([getattr(runs[k].problem, name) for k in group]) for name in ("y", "upper"))
-        problem = DualProblem(first.problem.gram, y, np.ones_like(y), Cs * upper, first.problem.equality)
-        alpha = Cs * np.column_stack([solutions[k].alpha for k in group])
+        first, Cs = runs[group][0], self.C_[group]
+        y = np.hstack([run.problem.y for run in runs[group]])
+        upper = Cs * np.hstack([run.problem.upper for run in runs[group]])
+        alpha = Cs * np.column_stack([solution.alpha for solution in solutions[group]])
+        problem = DualProblem(first.problem.gram, y, np.ones_like(y), upper, first.problem.equality)
         search: Any = first.solver
-        solver, rule = search.solver, GapRule(float(self.tol), regime=self._regime)
-        return Run(problem, solver, rule, max_iter=first.max_iter, alpha=alpha, first=first.first)
+        rule = GapRule(float(self.tol), regime=self._regime)
+        return Run(problem, search.solver, rule, max_iter=first.max_iter, alpha=alpha, first=first.first)
 
 
 class NuSVR(SVR):
     """Support vector regression with ν in the place of ε, and a certificate.
 
     ν is a part of the training rows: at most this part is outside of the tube, and at least this part are
-    support vectors. The model is that of `SVR` for some ε, which is found with it.
-
-    Changing ``from sklearn.svm import NuSVR`` to ``from adatron import NuSVR`` works: parameters and
-    fitted attributes have the same names and conventions.
+    support vectors. The model is that of `SVR` for some ε, which is found with it. A drop-in for
+    `sklearn.svm.NuSVR`: parameters and fitted attributes have the same names and conventions.
 
     Parameters
     ----------

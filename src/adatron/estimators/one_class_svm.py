@@ -23,8 +23,7 @@ _ON_SURFACE = 1e-9  # scores below this part of the offset: rounding must not de
 class OneClassSVM(OutlierMixin, DecisionMixin, SupportVectorMachine):
     """Novelty detection with a certificate.
 
-    Changing ``from sklearn.svm import OneClassSVM`` to ``from adatron import OneClassSVM`` works:
-    parameters and fitted attributes have the same names, conventions and scale.
+    A drop-in for `sklearn.svm.OneClassSVM`, with the same names, conventions and scale of attributes.
 
     Parameters
     ----------

@@ -21,8 +21,7 @@ from adatron.training import DualSolution, Status
 class SVC(ReducibleMixin, CalibratedMixin, ExpansionClassifier, SupportVectorMachine):
     """Support vector classification with a certificate.
 
-    Changing ``from sklearn.svm import SVC`` to ``from adatron import SVC`` works: parameters and
-    fitted attributes have the same names and conventions.
+    A drop-in for `sklearn.svm.SVC`: parameters and fitted attributes have the same names and conventions.
 
     Parameters
     ----------
@@ -32,8 +31,9 @@ class SVC(ReducibleMixin, CalibratedMixin, ExpansionClassifier, SupportVectorMac
 default="rbf"
         With "precomputed", X in `fit` is the square kernel matrix of the rows.
     degree : int, default=3
-    gamma : {"scale", "auto"} or float, default="scale"
-        "scale" is ``1 / (n_features * variance of X)``, the variance weighted like the rows.
+    gamma : {"scale", "auto", "mean"} or float, default="scale"
+        "scale" is ``1 / (n_features * variance of X)``, the variance weighted like the rows; "auto" is
+        ``1 / n_features``, and "mean" as in `EnsembleSVC`.
     coef0 : float, default=0.0
     shrinking : bool, default=True
         Accepted for compatibility.
@@ -184,9 +184,9 @@ default="auto"
         coefficients = layout.coefficients(data.codes, [solution.alpha for solution in solutions])
         attributes = self._expanded(plan, solutions, coefficients)
         attributes["class_weight_"] = data.class_weight
-        # what no entry of dual_coef_ exceeds; two classes trained directly subtract theirs
-        subtracted = layout.is_direct and layout.is_binary
-        attributes["_bound"] = (1 + subtracted) * max(float(run.problem.upper.max()) for run in plan.runs)
+        # what no entry of dual_coef_ exceeds: two classes trained directly subtract theirs
+        largest = max(float(run.problem.upper.max()) for run in plan.runs)
+        attributes["_bound"] = 2.0 * largest if layout.is_direct and layout.is_binary else largest
         if layout.is_direct:  # a bias that is shrunk is the only one that is best
             attributes["bias_interval_"] = np.repeat(attributes["intercept_"][:, None], 2, axis=1)
         return attributes
@@ -214,21 +214,24 @@ def _not_separable(solutions: list[DualSolution], plan: FitPlan) -> InfeasibleEr
     """What to raise for a hard margin that cannot exist; it names rows that coincide in feature space."""
     number = next(i for i, solution in enumerate(solutions) if solution.status is Status.NOT_SEPARABLE)
     run = next(r for r in plan.runs if r.first <= number < r.first + r.problem.n_columns)
-    heavy = np.argsort(-np.abs(run.problem.diagonal), kind="stable")[:1_000]
-    K, diagonal = run.problem.gram.block(heavy, heavy), run.problem.diagonal[heavy]
-    signs = run.problem.y[heavy, number - run.first]
-    sizes = diagonal[:, None] + diagonal[None, :]
-    distances = (sizes - 2.0 * K) / sizes
-    distances[signs[:, None] == signs[None, :]] = np.inf
-    i, j = np.unravel_index(int(distances.argmin()), distances.shape)
-    rows, blame, margin = plan.data.rows, "", solutions[number].margin_interval[1]
-    if distances[i, j] <= 1e-12:
-        rows = rows[plan.layout.pair_rows(plan.data.codes)[number][0]] if plan.layout.is_pairwise else rows
-        first, second = sorted(rows[heavy[[i, j]]].tolist())
+    problem, data = run.problem, plan.data
+    heavy = np.argsort(-np.abs(problem.diagonal), kind="stable")[:1_000]
+    sizes = np.add.outer(problem.diagonal[heavy], problem.diagonal[heavy])
+    distances = (sizes - 2.0 * problem.gram.block(heavy, heavy)) / sizes  # squared, relative
+    signs = problem.y[heavy, number - run.first]
+    distances[np.equal.outer(signs, signs)] = np.inf
+    nearest = np.unravel_index(int(distances.argmin()), distances.shape)
+    blame = ""
+    if distances[nearest] <= 1e-12:
+        rows = data.rows
+        if plan.layout.is_pairwise:
+            rows = rows[plan.layout.pair_rows(data.codes)[number][0]]
+        first, second = sorted(rows[heavy[list(nearest)]].tolist())
         blame = f"; rows {first} and {second} of X coincide"
     return InfeasibleError(
-        f"the classes {plan.data.classes.tolist()!r} are not separable with this kernel (problem {number}): "
-        f"after {solutions[number].n_iter} epochs the margin must be below {margin:.3g}{blame}; set C < inf "
+        f"the classes {data.classes.tolist()!r} are not separable with this kernel (problem {number}): after "
+        f"{solutions[number].n_iter} epochs the margin must be below "
+        f"{solutions[number].margin_interval[1]:.3g}{blame}; set C < inf "
         "or choose a richer kernel (where C * sample_weight * max k(x, x) >= 1e100, a bound is as good as "
         "infinite: lower C or the weights, or scale X)"
     )

@@ -23,8 +23,7 @@ _AS_GOOD_AS_INFINITE = 1e6  # bound on multipliers for C=inf, in units of the ta
 class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
     """Support vector regression with a certificate.
 
-    Changing ``from sklearn.svm import SVR`` to ``from adatron import SVR`` works: parameters and
-    fitted attributes have the same names and conventions.
+    A drop-in for `sklearn.svm.SVR`: parameters and fitted attributes have the same names and conventions.
 
     Parameters
     ----------

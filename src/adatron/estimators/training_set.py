@@ -167,6 +167,12 @@ def _row_sums(X: Any) -> np.ndarray:
 row_sums = partial(by_rows, _row_sums)  # random weighted sums: equal for equal rows, hardly ever for others
 
 
+def with_constant(X: Any, value: float) -> Any:
+    """The rows with one more feature, a constant."""
+    constant = np.full((X.shape[0], 1), value)
+    return sparse.csr_array(sparse.hstack([X, constant])) if sparse.issparse(X) else np.hstack([X, constant])
+
+
 def linear_weights(vectors: Any, coefficients: np.ndarray) -> np.ndarray:
     """``Σ_i coefficients_i x_i`` for each column, about the mean of the vectors: fewer digits cancel.
 

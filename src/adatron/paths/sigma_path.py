@@ -14,6 +14,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from adatron.bounds import margin_bound, support_vector_loo_bound
 from adatron.estimators import SVC, parameters
+from adatron.estimators.base import worst_of
 from adatron.estimators.classifier import Layout
 from adatron.estimators.svc import check_coincident
 from adatron.estimators.training_set import classification_set
@@ -147,7 +148,7 @@ class _Problems:
         problem = DualProblem(gram, y, np.ones_like(y), self.upper, self.equality)
         solutions, start = self._train(problem, last)
         if any(s.status in (Status.NOT_SEPARABLE, Status.DIVERGED) for s in solutions):
-            worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap))
+            worst = worst_of(solutions)
             raise InfeasibleError(f"{worst.status.sentence} after {worst.n_iter} epochs; set C < inf")
         alpha, bias = np.stack([s.alpha for s in solutions], axis=1), np.array([s.bias for s in solutions])
         coefficients = y * alpha
