@@ -19,9 +19,9 @@ from adatron.gram.cluster import RowBlocks, running_cluster
 from adatron.numerics.reproducible import rows_at_once
 
 _MEMORY_SHARE = 0.1  # part of the memory of a thread that one block of rows may take
-_MANY_ROWS = 50_000  # of a thread, from which more blocks than threads even out their speeds
-_PER_THREAD = 4  # blocks then,
-_MOST_BLOCKS = 64  # unless they become so many that the scheduler is kept busy with them
+# With many rows for each thread, several blocks for each even out the speeds of threads; but too many blocks
+# would keep the scheduler busy.
+_MANY_ROWS, _BLOCKS_PER_THREAD, _MOST_BLOCKS = 50_000, 4, 64
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -145,7 +145,7 @@ def _even_bounds(estimator: Any, X: RowBlocks) -> np.ndarray:
     n_threads = sum(worker["threads"] for worker in cluster.workers)
     share = -(-m // n_threads)
     if share > _MANY_ROWS:
-        share = -(-share // max(1, min(_PER_THREAD, _MOST_BLOCKS // n_threads)))
+        share = -(-share // max(1, min(_BLOCKS_PER_THREAD, _MOST_BLOCKS // n_threads)))
     most = max(1, int(_MEMORY_SHARE * cluster.memory_of_thread / (8 * max(width, widest))))
     together = rows_at_once(m)
     n_groups = -(-m // together)

@@ -107,7 +107,7 @@ class EnsembleSVC(IterFitMixin, ReducibleMixin, ExpansionClassifier):
         eps, eps_init = (parameters.check_number(name, getattr(self, name)) for name in ("eps", "eps_init"))
         max_iter = parameters.check_max_iter(self.max_iter, 10_000)
         data = classification_set(self, X, y, sample_weight)
-        # few rows of a cluster are brought here: no other matrix has the bits of the products of a whole one
+        # few rows of a cluster are fetched: the whole matrix gives the same bits as a fit in memory
         is_few = self.rank is None and data.m <= self._regime.whole_up_to
         data = replace(data, X=fetched_if(is_few, data.X))
         kernel = parameters.kernel_from(self, data.X, data.sample_weight)

@@ -135,27 +135,25 @@ class ExpansionMachine(PredictMixin, KernelMachine):
         check_is_fitted(self)
         return self._expansion(check_predict_X(self, X))
 
-    # `AutoEstimator` has several expansions, and scales its rows
-
     def _rows_to_expand(self, X: Any) -> Any:
-        """Rows as the expansions take them."""
+        """Rows as the expansions take them; `AutoEstimator` scales them."""
         return check_predict_X(self, X)
 
     def _expansions(self) -> list[Expansion]:
-        """What the model is the sum of."""
+        """The expansions whose sum is the output; `AutoEstimator` has several."""
         return [self._expansion]
 
     def _predicted(self, decisions: np.ndarray) -> np.ndarray:
-        """What these outputs say of each row."""
+        """The prediction for each row, from the outputs of all problems."""
         return decisions[:, 0]
 
     def _check_fitted(self) -> None:
         super()._check_fitted()
-        own, dual_coef, d = self._expansion, dense_coef(self), self._n_encoded
-        is_given = isinstance(own.kernel, Precomputed)
+        own, dual_coef, n_features = self._expansion, dense_coef(self), self._n_encoded
+        is_precomputed = isinstance(own.kernel, Precomputed)
         pairs: list[tuple] = [("intercept_", self.intercept_, own.bias)]
-        if not hasattr(self, "kernel_error_"):  # else it has landmarks
-            name = "support_" if is_given else "support_vectors_"
+        if "kernel_error_" not in vars(self):  # else it has landmarks
+            name = "support_" if is_precomputed else "support_vectors_"
             pairs += [(name, getattr(self, name), own.vectors)]
             if own.coefficients.shape[1] == len(dual_coef):  # not so for pairs of classes and a linear kernel
                 pairs += [("dual_coef_", dual_coef, own.coefficients.T)]
@@ -165,9 +163,10 @@ class ExpansionMachine(PredictMixin, KernelMachine):
             is_same = (public.shape, public.dtype) == (private.shape, private.dtype)
             if not is_same or (public != private).sum():
                 raise ValueError(f"{name} is not what the model predicts with")
-        shapes = {self.support_vectors_.shape[1:], own.vectors.shape[1:]}
-        if (not is_given and (own.vectors.dtype != np.float64 or shapes - {(d,)})) or self.shape_fit_[1] != d:
-            raise ValueError(f"support_vectors_ are not rows of {d} features, or not float64")
+        widths = {self.support_vectors_.shape[1:], own.vectors.shape[1:]}
+        are_rows = is_precomputed or (own.vectors.dtype == np.float64 and widths == {(n_features,)})
+        if not are_rows or self.shape_fit_[1] != n_features:
+            raise ValueError(f"support_vectors_ are not rows of {n_features} features, or not float64")
 
 
 class DecisionMixin:

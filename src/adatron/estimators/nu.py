@@ -106,10 +106,14 @@ None, True
         ]
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
-        Cs = np.array([self._C_of(run, own) for run, own in zip(plan.runs, solutions, strict=True)])
-        scaled = [_multiplied(solution, C) for solution, C in zip(solutions, Cs, strict=True)]
-        attributes = super()._attributes(plan, scaled)
-        return attributes | {"C_": Cs, "_bound": float(Cs.max() * plan.data.weights.max())}
+        Cs, scaled = [], []
+        for run, solution in zip(plan.runs, solutions, strict=True):
+            C, (low, high) = self._C_of(run, solution), solution.bias_interval
+            alpha, bias = C * solution.alpha, C * solution.bias
+            scaled.append(replace(solution, alpha=alpha, bias=bias, bias_interval=(C * low, C * high)))
+            Cs.append(C)
+        bound = float(max(Cs) * plan.data.weights.max())
+        return super()._attributes(plan, scaled) | {"C_": np.array(Cs), "_bound": bound}
 
     def _C_of(self, run: Run, solution: DualSolution) -> float:
         """1/ρ, if there is a margin ρ."""
@@ -216,11 +220,3 @@ class NuSVR(SVR):
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         return super()._attributes(plan, solutions) | {"epsilon_": 0.0 - solutions[0].level}
-
-
-def _multiplied(solution: DualSolution, C: float) -> DualSolution:
-    """The solution for this C, from that of the ν-problem."""
-    low, high = solution.bias_interval
-    return replace(
-        solution, alpha=C * solution.alpha, bias=C * solution.bias, bias_interval=(C * low, C * high)
-    )
