@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.estimators.expansion import Expansion, coef_beside
+from adatron.estimators.expansion import Expansion, ExpansionMachine, coef_beside
 from adatron.estimators.parameters import check_number
 from adatron.gram import expand
 from adatron.kernels import Precomputed
@@ -32,19 +32,12 @@ _OF_THE_FIT = (  # what is no longer true of a reduced model
 )  # fmt: skip
 
 
-class ReducibleMixin:
-    """Adds `reduced` to estimators that predict by an expansion."""
+class ReducibleMixin(ExpansionMachine):
+    """Adds `reduced` to estimators that predict by expansions."""
 
-    _expansion: Expansion
-    _rows_to_expand: Any
-    _expansions: Any
-    _layout: Any
     support_: Any
-    support_vectors_: Any
     n_support_: Any
     dual_coef_: Any
-    shape_fit_: Any
-    reduction_: dict[str, Any]
 
     def reduced(self, tolerance: float, X: Any = None) -> Self:
         """A copy that predicts nearly the same with fewer vectors.
@@ -104,7 +97,7 @@ class ReducibleMixin:
         small.reduction_ = _summary(machines, fewer, rows) | {"everywhere": sum(norms)}
         return small
 
-    # What follows is that of one expansion; `AutoEstimator` has several.
+    # The rest is for one expansion; `AutoEstimator`, which has several, overrides it.
 
     def _groups(self) -> np.ndarray | None:
         """Numbers of vectors of each class, where a pair of classes adds up the parts of both."""
