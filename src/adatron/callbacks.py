@@ -1,7 +1,6 @@
 """adatron's own callbacks for ``set_callbacks``, which needs scikit-learn >= 1.9."""
 
 import hashlib
-import operator
 import os
 import warnings
 from copy import deepcopy
@@ -15,6 +14,7 @@ from sklearn.metrics import check_scoring
 
 from adatron import __version__
 from adatron.estimators.dask import collection_digests
+from adatron.estimators.parameters import check_integer
 from adatron.exceptions import AdatronWarning
 from adatron.files.atomic import atomic_write, check_target
 from adatron.files.values import dumped, read_value
@@ -73,7 +73,7 @@ class Checkpoint(_Callback):
     """
 
     def __init__(self, path: str | os.PathLike[str], every: float = 30.0, *, resume: bool = False) -> None:
-        if not 0.0 <= every < float("inf"):
+        if not isinstance(every, int | float | np.number) or not 0.0 <= every < float("inf"):
             raise ValueError(f"every must be a number of seconds >= 0, got {every!r}")
         self.path, self.every, self.resume = Path(path), float(every), resume
         self._fit: Any = None
@@ -208,8 +208,7 @@ class Patience(_Callback):
     """
 
     def __init__(self, X: Any, y: Any, *, epochs: int = 10, scoring: Any = None) -> None:
-        if operator.index(epochs) < 1:
-            raise ValueError(f"epochs must be at least 1, got {epochs!r}")
+        check_integer("epochs", epochs, at_least=1, allowed="at least 1")
         self.X, self.y, self.epochs, self.scoring = X, y, epochs, scoring
 
     def setup(self, estimator: Any, context: Any) -> None:

@@ -9,7 +9,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators import parameters
-from adatron.estimators.base import FitPlan, summary_attributes, unfitted_on_error
+from adatron.estimators.base import FitPlan, FitTasks, summary_attributes, unfitted_on_error
+from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.classifier import ExpansionClassifier, Layout
 from adatron.estimators.expansion import Expansion, expansion_attributes
 from adatron.estimators.inputs import check_predict_X
@@ -250,13 +251,17 @@ class ParzenClassifier(ExpansionClassifier):
     def __init__(self, kernel="rbf", *, degree=3, gamma="mean", coef0=0.0, class_weight=None):
         self._set_parameters(locals())
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         with unfitted_on_error(self):
+            tasks = FitTasks(self, X, y, sample_weight, 0)
             data = classification_set(self, X, y, sample_weight)
             kernel = parameters.kernel_from(self, data.X, data.sample_weight)
             layout = Layout(len(data.classes), "ovr").check_size(data.m)
             plan = FitPlan(kernel, data, None, [], layout=layout)
             signs = layout.signs(data.codes)
             coefficients = signs * (data.weights / data.weights.sum())[:, None]
-            self.__dict__.update(expansion_attributes(plan, coefficients, np.zeros(signs.shape[1])))
+            attributes = expansion_attributes(plan, coefficients, np.zeros(signs.shape[1]))
+            self.__dict__.update(attributes)
+            tasks.ended(lambda: attributes)
         return self

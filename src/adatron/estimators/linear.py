@@ -8,7 +8,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators import parameters
-from adatron.estimators.base import KernelMachine, unfitted_on_error, warn_unless_converged
+from adatron.estimators.base import FitTasks, KernelMachine, unfitted_on_error, warn_unless_converged
+from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.classifier import Layout, LayoutClassifier
 from adatron.estimators.expansion import PredictMixin
 from adatron.estimators.inputs import check_predict_X
@@ -17,6 +18,7 @@ from adatron.estimators.training_set import TrainingSet, classification_set, wei
 from adatron.exceptions import KernelError
 from adatron.kernels import squared_norms
 from adatron.solvers import LinearProblem, solve_linear
+from adatron.solvers.finite_newton import LinearSolution
 from adatron.training import Status
 
 _LARGEST = 1e50  # C times the largest squared norm
@@ -30,10 +32,12 @@ class LinearMachine(PredictMixin, KernelMachine):
     _training_set: Any  # (X, y, sample_weight) → TrainingSet: checks what `fit` is given
     _problems: Any  # (rows, data) → the `LinearProblem` of each class, or of the targets
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         with unfitted_on_error(self, BaseException):
             self._check_parameters()
             data = self._training_set(X, y, sample_weight)
+            tasks = FitTasks(self, X, y, sample_weight, 0)
             rows = with_constant(data.X, float(self.intercept_scaling)) if self.fit_intercept else data.X
             goal = float(self.tol) if data.m > self._regime.finish_up_to else min(_EXACT, float(self.tol))
             with np.errstate(over="ignore"):
@@ -45,20 +49,24 @@ class LinearMachine(PredictMixin, KernelMachine):
                     f"C must be smaller for rows of this size, got {self.C!r}; scale X, or lower C"
                 )
             found = [solve_linear(p, goal, int(self.max_iter)) for p in self._problems(rows, data)]
-            weights, d = np.array([solution.w for solution in found]), data.shape[1]
-            if len(data.classes):
-                self.classes_, self.coef_ = data.classes, weights[:, :d]
-            else:
-                self.coef_ = weights[0, :d]
-            self.intercept_ = float(self.intercept_scaling) * weights[:, d:].sum(axis=1)
-            self.n_iter_ = max(solution.n_iter for solution in found)
-            self.duality_gap_ = max(solution.gap for solution in found)
-            self.gap_is_exact_, self._advice = True, ""
-            limit = Status.MAX_ITER if self.n_iter_ >= self.max_iter else Status.PRECISION_LIMIT
-            self.status_ = Status.CONVERGED if self.duality_gap_ <= self.tol else limit
-            self.converged_ = self.status_ is Status.CONVERGED
-        warn_unless_converged(self, stacklevel=3)
+            attributes = self._attributes(data, found)
+            self.__dict__.update(attributes)
+            tasks.ended(lambda: attributes)
+        warn_unless_converged(self, stacklevel=4)
         return self
+
+    def _attributes(self, data: TrainingSet, solutions: list[LinearSolution]) -> dict[str, Any]:
+        weights, n_features = np.array([solution.w for solution in solutions]), data.shape[1]
+        n_iter, gap = max(s.n_iter for s in solutions), max(s.gap for s in solutions)
+        limit = Status.MAX_ITER if n_iter >= self.max_iter else Status.PRECISION_LIMIT
+        status = Status.CONVERGED if gap <= self.tol else limit
+        attributes = {"classes_": data.classes} if len(data.classes) else {}
+        return attributes | {
+            "coef_": weights[:, :n_features] if len(data.classes) else weights[0, :n_features],
+            "intercept_": float(self.intercept_scaling) * weights[:, n_features:].sum(axis=1),
+            "n_iter_": n_iter, "duality_gap_": gap, "gap_is_exact_": True,
+            "status_": status, "converged_": status is Status.CONVERGED, "_advice": "",
+        }  # fmt: skip
 
     def _check_parameters(self) -> None:
         parameters.check_number("C", self.C)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators import parameters
 from adatron.estimators.base import FitPlan, summary_attributes
@@ -130,8 +131,9 @@ class SupportVectorMachine(IterFitMixin, ExpansionMachine):
     @property
     def coef_(self) -> Any:
         """Weights of the features, one row per problem; linear kernel only. Sparse after a sparse fit."""
-        expansion = vars(self).get("_expansion")
-        if expansion is None or not isinstance(expansion.kernel, Linear):
+        check_is_fitted(self)
+        expansion = self._expansion
+        if not isinstance(expansion.kernel, Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
         weights: Any = linear_weights(expansion.vectors, expansion.coefficients)
         weights = sparse.csr_array(weights) if sparse.issparse(expansion.vectors) else weights

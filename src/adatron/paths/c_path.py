@@ -139,8 +139,7 @@ class PathData:
     """The rows and the kernel matrix that all C share: solves problems and evaluates solutions."""
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, Cs: np.ndarray) -> None:
-        parameters.check_number("tol", estimator.tol)
-        parameters.check_max_iter(estimator.max_iter)
+        estimator._check_parameters()
         self.estimator, cache_size = estimator, estimator.cache_size
         with one_blas_thread():
             data = classification_set(estimator, X, y, sample_weight)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adatron.estimators.parameters import check_number
 from adatron.numerics.threads import one_blas_thread
 from adatron.paths.homotopy import ELBOW, LEFT, PARKED, RIGHT, Homotopy, Knot
 from adatron.training.certificate import best_bias
@@ -43,14 +44,13 @@ def exact_path(K: Any, y: Any, sample_weight: Any = None, *, C_max: float = 1e6)
            [0. , 0.5, 0.5, 0. ]])
     """
     K, y, w = _checked(K, y, sample_weight)
-    if not C_max > 0.0:
-        raise ValueError(f"C_max must be a number > 0, got {C_max!r}")
+    C_max = check_number("C_max", C_max, allow_inf=True, allowed="a number > 0")
     # equal points of one class share the multiplier of one point of their summed weight
     places: dict[Any, int] = {}
     keys = zip(y.tolist(), (row.tobytes() for row in K), strict=True)
     group = np.array([places.setdefault(key, len(places)) for key in keys])
     first, weights = np.unique(group, return_index=True)[1], np.bincount(group, weights=w)
-    homotopy = Homotopy(K[np.ix_(first, first)], y[first], weights, float(C_max))
+    homotopy = Homotopy(K[np.ix_(first, first)], y[first], weights, C_max)
     with one_blas_thread():  # many small solves
         homotopy.follow()
     return ExactPath(K, y, w, group, w / weights[group], homotopy.knots, homotopy.complete)
