@@ -87,6 +87,11 @@ class FitPlan:
     began: float = field(default_factory=monotonic)
     support: tuple[np.ndarray, Any] | None = None  # places and rows of support vectors, once fetched
 
+    @property
+    def has_landmarks(self) -> bool:
+        """Whether decisions come from the landmarks of a low-rank kernel, not from support vectors."""
+        return self.gram is not None and len(self.gram.projection) > 0
+
     def blas_threads(self) -> AbstractContextManager:
         """The context to train in; beside own threads, or for few rows, several of BLAS would mostly wait."""
         own_threads = any(run.problem.gram.has_own_threads for run in self.runs)

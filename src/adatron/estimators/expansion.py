@@ -191,7 +191,7 @@ class DecisionMixin:
 
 def expansion_attributes(plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray) -> dict[str, Any]:
     """Fitted attributes from the coefficients ``y∘α`` of every row and problem."""
-    data, gram, kernel, layout = plan.data, plan.gram, plan.kernel, plan.layout
+    data, gram, layout = plan.data, plan.gram, plan.layout
     codes = data.codes if len(data.classes) else np.zeros(data.m, dtype=np.int64)
     support = np.flatnonzero(coefficients.any(axis=1))
     support = support[np.argsort(codes[support], kind="stable")]
@@ -203,35 +203,34 @@ def expansion_attributes(plan: FitPlan, coefficients: np.ndarray, intercept: np.
     if data.origin is not None:
         bias = intercept - linear_weights(vectors, coefficients[support]) @ data.origin
     precision = np.float32 if any(run.problem.gram.is_single for run in plan.runs) else np.float64
-    terms: tuple[Any, Any] = (rows if isinstance(kernel, Precomputed) else vectors, dual_coef.T)
-    more, n_support = {"classes_": data.classes, "_layout": layout} if len(data.classes) else {}, None
-    if gram is not None and len(gram.projection):  # a low-rank kernel is one of its landmarks
-        expanded = gram.projection @ gram.weights_of(coefficients)
-        bias = intercept + plan.constant * expanded.sum(axis=0)
-        terms, more = (gram.landmark_rows, expanded), more | {"kernel_error_": gram.trace_error}
-    elif layout.is_pairwise and isinstance(kernel, Linear):
-        terms = vectors, coefficients[support]
-    elif layout.is_pairwise:
-        n_support = counts.copy()  # what the model predicts with is its own
-    return more | {
-        "shape_fit_": data.shape,
-        "support_": rows,
-        "support_vectors_": vectors,
-        "n_support_": counts,
+    attributes: dict[str, Any] = {
+        "shape_fit_": data.shape, "support_": rows, "support_vectors_": vectors, "n_support_": counts,
         "dual_coef_": coef_beside(vectors, dual_coef),
-        "intercept_": bias,
-        "_expansion": Expansion(*terms, bias, kernel, precision, n_support),
-    }
+    }  # fmt: skip
+    if len(data.classes):
+        attributes |= {"classes_": data.classes, "_layout": layout}
+    # what the expansion is a sum over
+    terms, weights, n_support = vectors, dual_coef.T, None
+    if plan.has_landmarks:
+        terms, weights = gram.landmark_rows, gram.projection @ gram.weights_of(coefficients)
+        bias = intercept + plan.constant * weights.sum(axis=0)
+        attributes["kernel_error_"] = gram.trace_error
+    elif layout.is_pairwise and isinstance(plan.kernel, Linear):
+        weights = coefficients[support]
+    else:
+        terms = rows if isinstance(plan.kernel, Precomputed) else vectors
+        n_support = counts.copy() if layout.is_pairwise else None
+    expansion = Expansion(terms, weights, bias, plan.kernel, precision, n_support)
+    return attributes | {"intercept_": bias, "_expansion": expansion}
 
 
 def _support_vectors(plan: FitPlan, support: np.ndarray) -> Any:
     """The rows as they were given; a fit asks for the same ones several times."""
-    data, gram, kernel = plan.data, plan.gram, plan.kernel
+    data, kernel = plan.data, plan.kernel
     if plan.support is None or not np.array_equal(plan.support[0], support):
-        # none of them from a cluster where decisions come from landmarks: there may be millions
-        is_elsewhere = gram is not None and gram.is_elsewhere and len(gram.projection)
         rows = data.X if data.origin is None else data.given
-        taken = support[:0] if is_elsewhere else support
+        # none of them from a cluster where decisions come from landmarks: there may be millions
+        taken = support[:0] if plan.has_landmarks and plan.gram.is_elsewhere else support
         vectors = np.empty((0, 0)) if isinstance(kernel, Precomputed) else rows[taken]
         if vectors.dtype.kind != "O":  # objects of a kernel function stay as they are
             vectors = vectors.astype(np.float64, copy=False)
