@@ -31,9 +31,9 @@ def check_training_X(estimator: Any, X: Any) -> Any:
             return _encoded(estimator, X)
     if is_dask(X):
         X, low, high = dask_rows(estimator, X)
-    elif (objects := _objects(kernel, X)) is not None:
-        return objects
     else:
+        if (objects := _objects(kernel, X)) is not None:
+            return objects
         X = _validated(estimator, X, reset=True, ensure_min_samples=1)
         if sparse.issparse(X):
             low, high = (np.ravel(end(axis=0).toarray()) for end in (X.min, X.max))
@@ -42,20 +42,24 @@ def check_training_X(estimator: Any, X: Any) -> Any:
             _widen(X, low, high)
         if not np.isfinite([low, high]).all():
             _check_finite(estimator, X)
-    if not isinstance(kernel, str) or kernel == "precomputed" or estimator._scales_features:
-        return X
+    if isinstance(kernel, str) and kernel != "precomputed" and not estimator._scales_features:
+        _warn_of_unequal_columns(estimator, low, high)
+    return X
+
+
+def _warn_of_unequal_columns(estimator: Any, low: np.ndarray, high: np.ndarray) -> None:
+    """Warn where one column varies so much more than another that the kernel hardly sees the latter."""
     with np.errstate(over="ignore"):
         width = high - low
     varied = np.flatnonzero(width > 1e-12 * np.maximum(np.abs(low), np.abs(high)))  # more than rounding
     if len(varied) and width[varied].max() >= _UNEQUAL * width[varied].min():
         wide, narrow = varied[width[varied].argmax()], varied[width[varied].argmin()]
-        names = getattr(estimator, "feature_names_in_", range(len(low)))
+        names = vars(estimator).get("feature_names_in_", range(len(low)))
         warnings.warn(
             f"column {names[wide]!r} of X varies {width[wide] / width[narrow]:.0e} times more than column "
             f"{names[narrow]!r}, which hardly counts beside it; scale X (e.g. with StandardScaler)",
-            AdatronWarning, stacklevel=7,
+            AdatronWarning, stacklevel=8,
         )  # fmt: skip
-    return X
 
 
 def _encoded(estimator: Any, X: Any) -> Any:
@@ -204,7 +208,7 @@ def _check_finite(estimator: Any, X: Any) -> None:
     if sparse.issparse(X):
         row, column = (int(places[bad.argmax()]) for places in X.tocoo().coords)
     kind = "NaN" if np.isnan(values[bad]).any() else "infinity"
-    raise not_finite(kind, int(bad.sum()), row, column, getattr(estimator, "feature_names_in_", None))
+    raise not_finite(kind, int(bad.sum()), row, column, vars(estimator).get("feature_names_in_"))
 
 
 def check_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -120,7 +120,7 @@ def check_common_parameters(estimator: Any) -> None:
     if rank is not None and not is_rank:
         raise ValueError(f"rank must be None, an integer >= 1 or a number between 0 and 1, got {rank!r}")
     as_random_state(estimator.random_state)
-    given = estimator.get_params(deep=False)
+    given = vars(estimator)
     count_threads(given.get("n_jobs"))
     for name in _FLAGS:
         check_flag(name, given.get(name, False))

@@ -269,11 +269,9 @@ class HeldOutModel(LayoutClassifier, BaseEstimator):
     Probabilities are those that `probabilities` makes of the decisions.
     """
 
-    def __init__(self, decisions=None, classes=None, probabilities=None):
-        self.decisions, self.classes, self.classes_ = decisions, classes, classes
-        self.probabilities = probabilities
-
-        self._layout = Layout(len(classes), "ovr")
+    def __init__(self, decisions, classes, probabilities=None):
+        self.decisions, self.classes, self.probabilities = decisions, classes, probabilities
+        self.classes_, self._layout = classes, Layout(len(classes), "ovr")
 
     def _decisions(self, X: Any) -> np.ndarray:
         return self.decisions[np.asarray(X)[:, 0]]

@@ -159,7 +159,8 @@ class _Problems:
         decisions = gram.matmul(coefficients) + bias
         n = problem.n_columns
         wrong, *in_folds = (layout.vote(decisions[:, i : i + k]) != codes for i in range(0, n, k))
-        used, error = np.flatnonzero(coefficients[:, :k].any(axis=1)), np.nan
+        used = np.flatnonzero(coefficients[:, :k].any(axis=1))
+        error = np.nan
         if self.validation is not None:
             X_val, codes_val = self.validation
             values = expand(kernel, X_val, self.data.X[used], coefficients[used, :k]) + bias[:k]
