@@ -105,19 +105,21 @@ class EnsembleSVC(IterFitMixin, ReducibleMixin, ExpansionClassifier):
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         parameters.check_common_parameters(self)
-        eps, eps_init = (parameters.check_number(name, getattr(self, name)) for name in ("eps", "eps_init"))
+        eps = parameters.check_number("eps", self.eps)
+        eps_init = parameters.check_number("eps_init", self.eps_init)
         max_iter = parameters.check_max_iter(self.max_iter, 10_000)
         data = classification_set(self, X, y, sample_weight)
         # few rows of a cluster are fetched: the whole matrix gives the same bits as a fit in memory
         is_few = self.rank is None and data.m <= self._regime.whole_up_to
         data = replace(data, X=fetched_if(is_few, data.X))
         kernel = parameters.kernel_from(self, data.X, data.sample_weight)
-        trained, constant = kernel, float(self.fit_intercept)
-        if isinstance(kernel, Precomputed):
-            rows = data.X + 1.0 if constant else data.X
-        else:
+        if not isinstance(kernel, Precomputed):
             data = data.merged(self._regime)
-            rows, trained = data.X, kernel + Constant(1.0) if constant else kernel
+        trained, rows = kernel, data.X
+        if self.fit_intercept and isinstance(kernel, Precomputed):
+            rows = rows + 1.0
+        elif self.fit_intercept:
+            trained = kernel + Constant(1.0)
         layout = Layout(len(data.classes), "ovr").check_size(data.m)
         signs = layout.signs(data.codes)
         # Products with few columns keep the precision of float64 where values are float32; but these cannot
@@ -128,7 +130,10 @@ class EnsembleSVC(IterFitMixin, ReducibleMixin, ExpansionClassifier):
         start = np.repeat((data.weights / data.weights.sum())[:, None], signs.shape[1], axis=1)
         rule = StageRule(indefinite=indefinite, regime=self._regime)
         run = Run(problem, RhoSVM(eps=eps, eps_init=eps_init), rule, max_iter=max_iter, alpha=start)
-        return FitPlan(kernel, data, choice.gram, [run], choice.reason, layout, constant, self.time_limit)
+        return FitPlan(
+            kernel, data, choice.gram, [run], choice.reason,
+            layout=layout, constant=float(self.fit_intercept), time_limit=self.time_limit,
+        )  # fmt: skip
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         rule: Any = plan.runs[0].rule

@@ -80,8 +80,10 @@ class SupportVectorMachine(IterFitMixin, ExpansionMachine):
         is_spread = self.n_jobs is None and self._is_greedy and len(problems) >= _MANY_PROBLEMS
         n_threads = usable_threads() if is_spread else parameters.count_threads(self.n_jobs)
         runs = self._runs(problems, indefinite, self._starts(problems))
-        limit = self.time_limit
-        return FitPlan(kernel, data, choice.gram, runs, choice.reason, layout, constant, limit, n_threads)
+        return FitPlan(
+            kernel, data, choice.gram, runs, choice.reason,
+            layout=layout, constant=constant, time_limit=self.time_limit, n_threads=n_threads,
+        )  # fmt: skip
 
     @property
     def _is_direct(self) -> bool:
