@@ -130,6 +130,11 @@ class ExpansionMachine(PredictMixin, KernelMachine):
     def _precision(self) -> Any:
         return self._expansion.precision
 
+    @property
+    def _has_landmarks(self) -> bool:
+        """Whether it decides by the landmarks of a low-rank kernel, not by its support vectors."""
+        return "kernel_error_" in vars(self)
+
     def _decisions(self, X: Any) -> np.ndarray:
         """Outputs of all problems, shape (n, n_problems)."""
         check_is_fitted(self)
@@ -152,7 +157,7 @@ class ExpansionMachine(PredictMixin, KernelMachine):
         own, dual_coef, n_features = self._expansion, dense_coef(self), self._n_encoded
         is_precomputed = isinstance(own.kernel, Precomputed)
         pairs: list[tuple] = [("intercept_", self.intercept_, own.bias)]
-        if "kernel_error_" not in vars(self):  # else it has landmarks
+        if not self._has_landmarks:
             name = "support_" if is_precomputed else "support_vectors_"
             pairs += [(name, getattr(self, name), own.vectors)]
             if own.coefficients.shape[1] == len(dual_coef):  # not so for pairs of classes and a linear kernel
@@ -266,18 +271,18 @@ class LibsvmForm:
 def libsvm_form(machine: Any) -> LibsvmForm:
     """The form of a fitted machine; a ValueError says what LIBSVM cannot express."""
     check_is_fitted(machine)
-    layout, expansion = getattr(machine, "_layout", None), machine._expansion
-    kernel, has_landmarks = expansion.kernel, hasattr(machine, "kernel_error_")
+    layout, expansion = vars(machine).get("_layout"), machine._expansion
+    kernel = expansion.kernel
     name = next((name for name in _LIBSVM_KERNELS if isinstance(kernel, KERNELS[name])), "")
-    name = "" if kernel.split()[0] is not kernel else name  # features with weights
+    has_weights = kernel.split()[0] is not kernel  # of its features
     what = way_out = ""
     if layout is not None and not layout.is_binary and not layout.is_pairwise:
         what = f"has one problem for each of its {layout.n_classes} classes, LIBSVM one for each pair"
         way_out = "train SVC with multi_class='ovo'"
-    elif has_landmarks and expansion.coefficients.shape[1] > 1:
+    elif machine._has_landmarks and expansion.coefficients.shape[1] > 1:
         what = f"shares its {len(expansion.coefficients)} landmarks between pairs of classes"
         way_out = "set rank=None"
-    elif not name:
+    elif not name or has_weights:
         what = f"has the kernel {kernel!r}"
         way_out = "use 'linear', 'poly', 'rbf', 'sigmoid' or 'precomputed'"
     if what:
@@ -286,12 +291,13 @@ def libsvm_form(machine: Any) -> LibsvmForm:
             ", or save it as it is with adatron.io.save_model"
         )
     named = {key: kind(vars(kernel)[key]) for key, kind in _TYPES.items() if key in vars(kernel)}
-    parts, n_support = (machine.support_, machine.support_vectors_, dense_coef(machine)), machine.n_support_
-    if has_landmarks:  # as support vectors, all of the first class
-        n, n_support = expansion.vectors.shape[0], np.zeros_like(n_support)
-        parts = np.arange(n, dtype=np.int32), expansion.vectors, expansion.coefficients.T
-        n_support[0] = n
-    return LibsvmForm({"kernel": name} | named, *parts, machine.intercept_, n_support)
+    support, vectors, n_support = machine.support_, machine.support_vectors_, machine.n_support_
+    dual_coef = dense_coef(machine)
+    if machine._has_landmarks:  # as support vectors, all of the first class
+        vectors, dual_coef = expansion.vectors, expansion.coefficients.T
+        support, n_support = np.arange(vectors.shape[0], dtype=np.int32), np.zeros_like(n_support)
+        n_support[0] = len(support)
+    return LibsvmForm({"kernel": name} | named, support, vectors, dual_coef, machine.intercept_, n_support)
 
 
 def fitted_like(kind: Any, machine: Any, form: LibsvmForm) -> Any:
@@ -300,13 +306,13 @@ def fitted_like(kind: Any, machine: Any, form: LibsvmForm) -> Any:
     scikit-learn predicts from copies of its public attributes, with the signs of LIBSVM. A fit on one row for
     each class makes all attributes of the installed version; those that make the model are then replaced.
     """
-    classes, vectors = getattr(machine, "classes_", None), form.vectors
-    rows = np.zeros((2 if classes is None else len(classes), machine.n_features_in_))
+    classes, vectors = vars(machine).get("classes_"), form.vectors
+    targets = np.array([0.0, 1.0]) if classes is None else classes
+    rows = np.zeros((len(targets), machine.n_features_in_))
     rows[:, 0] = np.arange(len(rows))
     if form.kernel["kernel"] == "precomputed":
         rows = np.eye(len(rows))
-    few = sparse.csr_array(rows) if sparse.issparse(vectors) else rows
-    model = kind(**form.kernel).fit(few, np.array([0.0, 1.0]) if classes is None else classes)
+    model = kind(**form.kernel).fit(sparse.csr_array(rows) if sparse.issparse(vectors) else rows, targets)
     sign = -1.0 if classes is not None and len(classes) == 2 else 1.0
     model.support_ = np.ascontiguousarray(form.support, dtype=np.int32)
     if sparse.issparse(vectors):

@@ -105,10 +105,6 @@ class ReducibleMixin(ExpansionMachine):
         is_paired = layout is not None and layout.is_pairwise and not self._has_landmarks
         return self.n_support_ if is_paired else None
 
-    @property
-    def _has_landmarks(self) -> bool:
-        return "kernel_error_" in vars(self)
-
     def _holds_training_rows(self) -> bool:
         return len(self._expansion.coefficients) == self.shape_fit_[0]
 
