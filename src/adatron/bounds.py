@@ -197,10 +197,8 @@ def span_bound(
     """
     K, coefficients = _check_arrays(K, dual_coef)
     m = _check_count("n_samples", n_samples, at_least=max(1, len(coefficients)))
-    if not math.isfinite(intercept):
-        raise ValueError(f"intercept must be a finite number, got {intercept!r}")
-    if not C > 0.0:
-        raise ValueError(f"C must be a number > 0 (inf for a hard margin), got {C!r}")
+    intercept = _check_number("intercept", intercept, "a finite number", math.isfinite)
+    C = _check_number("C", C, "a number > 0 (inf for a hard margin)", lambda value: value > 0.0)
     alpha = np.abs(coefficients)
     outputs = np.sign(coefficients) * (K @ coefficients + intercept)
     spans = _squared_spans(K, alpha < C * (1.0 - _AT_BOUND), bias)

@@ -1,7 +1,6 @@
 """adatron's own callbacks for ``set_callbacks``, which needs scikit-learn >= 1.9."""
 
 import hashlib
-import operator
 import os
 import warnings
 from copy import deepcopy
@@ -15,6 +14,7 @@ from sklearn.metrics import check_scoring
 
 from adatron import __version__
 from adatron.estimators.dask import collection_digests
+from adatron.estimators.parameters import check_integer
 from adatron.exceptions import AdatronWarning
 from adatron.files.atomic import atomic_write, check_target
 from adatron.files.values import dumped, read_value
@@ -27,7 +27,20 @@ _MAY_CHANGE = frozenset({"time_limit", "max_iter", "verbose", "n_jobs", "cache_s
 _KEEP_EVERY, _KEEP_SHARE = 0.05, 30.0  # seconds between two copies: at least, and in units of what one takes
 
 
-class Checkpoint:
+class _Callback:
+    """What the protocol of scikit-learn asks for, and does nothing unless a callback needs it."""
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Before all fits."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """After all fits."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Before a fit, and before an epoch."""
+
+
+class Checkpoint(_Callback):
     """Save the state of a fit every few seconds, and resume from it; needs skops.
 
     The file is replaced atomically, so it is always complete. A resumed fit gives the same model as one that
@@ -60,14 +73,11 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], every: float = 30.0, *, resume: bool = False) -> None:
-        if not 0.0 <= every < float("inf"):
+        if not isinstance(every, int | float | np.number) or not 0.0 <= every < float("inf"):
             raise ValueError(f"every must be a number of seconds >= 0, got {every!r}")
         self.path, self.every, self.resume = Path(path), float(every), resume
         self._fit: Any = None
         self._kept: Any = None  # the state between two epochs
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Does nothing: the file is read by `on_fit_prepared`."""
 
     def teardown(self, estimator: Any, context: Any) -> None:
         self._fit = self._kept = None
@@ -85,9 +95,6 @@ class Checkpoint:
             self._restore(fit)
         self._fit, self._due = fit, monotonic() + self.every
         self._keep()
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Does nothing."""
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         if self._fit is None:
@@ -169,7 +176,7 @@ def digest(values: Any) -> str:
     return found.hexdigest()
 
 
-class Patience:
+class Patience(_Callback):
     """Stop a fit when its score on held-out rows has not risen for some epochs.
 
     The model is that of the last epoch. Its `status_` is "stopped".
@@ -201,20 +208,13 @@ class Patience:
     """
 
     def __init__(self, X: Any, y: Any, *, epochs: int = 10, scoring: Any = None) -> None:
-        if operator.index(epochs) < 1:
-            raise ValueError(f"epochs must be at least 1, got {epochs!r}")
+        check_integer("epochs", epochs, at_least=1, allowed="at least 1")
         self.X, self.y, self.epochs, self.scoring = X, y, epochs, scoring
 
     def setup(self, estimator: Any, context: Any) -> None:
         self.best_score, self._since = float("-inf"), 0
         self.scores: list[float] = []
         self._scorer = check_scoring(estimator, self.scoring)
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Does nothing."""
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Does nothing: scores are taken after an epoch."""
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> bool:
         if context.task_name != "epoch":

@@ -222,9 +222,10 @@ def test_ctrl_c_writes_a_checkpoint(tmp_path):
     assert whole.history_["epoch"][:9] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 
-def test_every_must_be_a_time():
-    with pytest.raises(ValueError, match="every must be a number of seconds >= 0, got -1"):
-        Checkpoint("x", every=-1)
+@pytest.mark.parametrize("every", [-1, "a"])
+def test_every_must_be_a_time(every):
+    with pytest.raises(ValueError, match=f"every must be a number of seconds >= 0, got {every!r}"):
+        Checkpoint("x", every=every)
 
 
 def test_digests_tell_values_not_containers():
@@ -241,5 +242,6 @@ def test_patience():
     assert str(model.status_) == "stopped"
     assert len(stop.scores) == model.n_iter_[0]
     assert max(stop.scores[:-4]) >= max(stop.scores[-4:])
-    with pytest.raises(ValueError, match="epochs must be at least 1"):
-        Patience(X, y, epochs=0)
+    for epochs in (0, "a"):
+        with pytest.raises(ValueError, match=f"epochs must be at least 1, got {epochs!r}"):
+            Patience(X, y, epochs=epochs)

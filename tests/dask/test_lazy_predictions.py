@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dask
-from adatron import SVC, SVR, AutoSVC, AutoSVR, EnsembleSVC, OneClassSVM
+from adatron import SVC, SVR, AutoSVC, AutoSVR, EnsembleSVC, LinearSVC, LinearSVR, OneClassSVM
 from adatron.datasets import make_waveform
 from adatron.io import load_model, save_model
 
@@ -27,6 +27,9 @@ METHODS = {
     "intervals": lambda rows: INTERVALS.predict_interval(rows, 0.8),
     "regression": SVR().fit(X, X[:, 3]).predict,
     "one-class": OneClassSVM(nu=0.2).fit(X).predict,
+    "linear": LinearSVC().fit(X, THREE).predict,
+    "linear decisions": LinearSVC().fit(X, THREE).decision_function,
+    "linear regression": LinearSVR().fit(X, X[:, 3]).predict,
 }
 
 

@@ -6,7 +6,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from adatron import SVC
+from adatron import SVC, LinearSVC, LinearSVR, ParzenClassifier
 from adatron.datasets import load_sonar
 from adatron.estimators.callback_bridge import HAS_CALLBACKS
 
@@ -94,3 +94,25 @@ def test_scoring_monitor_on_the_inner_svc_of_a_search(sonar):
     logged = epochs_logged(monitor, select="all")
     fits = {row["parent_task_id_path"] for row in logged}
     assert len(fits) == 5  # two candidates on two folds each, and the refit
+
+
+class Tasks(StopAfter):
+    """Notes the tasks that end, and the score of the model that it is shown."""
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
+        self.scores.append((type(estimator).__name__, fitted_estimator.score(X, y)))
+
+
+@pytest.mark.parametrize("kind", [LinearSVC, LinearSVR, ParzenClassifier])
+def test_estimators_without_epochs_tell_callbacks_of_the_fit(sonar, kind):
+    X, y = sonar[0], np.where(sonar[1] == np.unique(sonar[1])[0], -1.0, 1.0)
+    tasks = Tasks(1)
+    model = kind().set_callbacks(tasks).fit(X, y)
+    assert tasks.scores == [(kind.__name__, model.score(X, y))]
+    assert tasks.torn_down
+
+
+def test_progress_bar_shows_a_linear_machine_within_a_search(sonar, capsys):
+    search = GridSearchCV(LinearSVC(), {"C": [0.1, 1.0]}, cv=2)
+    search.set_callbacks(ProgressBar(max_propagation_depth=None)).fit(*sonar)
+    assert "LinearSVC" in capsys.readouterr().out

@@ -302,3 +302,9 @@ def test_an_indefinite_kernel_is_named_by_every_estimator(estimator, sonar):
     with pytest.warns(ConvergenceWarning, match="not positive semi-definite"):
         estimator.set_params(gamma=1.0).fit(*sonar)
     assert estimator.status_ == "indefinite_kernel"
+
+
+def test_coef_before_a_fit_says_that_there_was_none():
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        _ = SVC(kernel="linear").coef_
+    assert not hasattr(SVC(kernel="linear"), "coef_")

@@ -191,6 +191,8 @@ def test_span_by_hand():
         (lambda: span_bound(np.eye(3), [1.0, -1.0], 0.0, 5), r"K must have shape \(2, 2\).* got \(3, 3\)"),
         (lambda: span_bound(np.eye(2), [[1.0, -1.0]], 0.0, 5), r"dual_coef must have shape .* got \(1, 2\)"),
         (lambda: span_bound(np.eye(2), [1.0, 0.0], 0.0, 5), r"no zeros, got 0 at 1"),
+        (lambda: span_bound(np.eye(2), [1.0, -1.0], "b", 5), r"intercept must be a finite number, got 'b'"),
+        (lambda: span_bound(np.eye(2), [1.0, -1.0], 0.0, 5, C="1"), r"C must be a number > 0 .* got '1'"),
         (lambda: span_bound(np.eye(2), [1.0, math.nan], 0.0, 5), r"dual_coef must be finite, got nan"),
         (lambda: span_bound(np.eye(2), [1.0, -1.0], inf, 5), r"intercept must be a finite number, got inf"),
         (lambda: span_bound(np.eye(2), [1.0, -1.0], 0.0, 1), r"n_samples must be an integer >= 2, got 1"),

@@ -207,9 +207,15 @@ def test_what_has_no_exact_path(arguments, message):
         exact_path(*arguments)
 
 
-def test_C_max_is_checked():
-    with pytest.raises(ValueError, match="C_max must be a number > 0, got 0"):
-        exact_path(np.eye(2), np.array([1.0, -1.0]), C_max=0)
+@pytest.mark.parametrize("C_max", [0, "a"])
+def test_C_max_is_checked(C_max):
+    with pytest.raises(ValueError, match=f"C_max must be a number > 0, got {C_max!r}"):
+        exact_path(np.eye(2), np.array([1.0, -1.0]), C_max=C_max)
+
+
+def test_parameters_of_the_estimator_are_checked():
+    with pytest.raises(ValueError, match="cache_size must be 'auto' or a number of MB > 0, got 'x'"):
+        c_path(np.eye(2), [0, 1], cache_size="x")
 
 
 CS = [0.05, 0.5, 5.0, 50.0]

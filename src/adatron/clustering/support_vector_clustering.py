@@ -1,6 +1,7 @@
 """`SupportVectorClustering`: clusters of any shape, as many as there are, and outliers."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -9,9 +10,9 @@ from scipy import sparse
 from sklearn.base import ClusterMixin, clone
 
 from adatron.clustering.cluster_path import ClusterPath, DistinctRows, Settings, cluster_labels, cluster_path
+from adatron.estimators import parameters
 from adatron.estimators.base import FitPlan, KernelMachine, summary_attributes
 from adatron.estimators.callback_bridge import with_callbacks
-from adatron.estimators.parameters import check_common_parameters, check_integer, check_max_iter, check_number
 from adatron.estimators.training_set import TrainingSet, weighted_set
 from adatron.gram import choose_gram
 from adatron.kernels import Gaussian
@@ -91,9 +92,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         self, sigma="auto", nu="auto", *, n_neighbors=12, n_samples_per_edge=7, min_cluster_size=0.04,
         tol=1e-3, cache_size="auto", random_state=None, verbose=False,
     ):  # fmt: skip
-        self.sigma, self.nu, self.n_neighbors, self.tol = sigma, nu, n_neighbors, tol
-        self.n_samples_per_edge, self.min_cluster_size = n_samples_per_edge, min_cluster_size
-        self.cache_size, self.random_state, self.verbose = cache_size, random_state, verbose
+        self._set_parameters(locals())
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -135,7 +134,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
 
     def _checked_parameters(self) -> tuple[np.ndarray | None, np.ndarray, Settings]:
         """The width in an array, or None for "auto"; the values of ν; the settings of the labels."""
-        check_common_parameters(self)
+        parameters.check_common_parameters(self)
         sigmas, nus = None, np.array(_NUS)
         if not (isinstance(self.sigma, str) and self.sigma == "auto"):
             sigmas = np.array([_width("sigma", self.sigma, "'auto' or a finite number > 0")])
@@ -143,12 +142,16 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
             if not isinstance(self.nu, Real) or isinstance(self.nu, bool) or not 0.0 <= float(self.nu) < 1.0:
                 raise ValueError(f"nu must be 'auto' or a number from 0 to below 1, got {self.nu!r}")
             nus = np.array([float(self.nu)])
-        allowed, sizes = "a number between 0 and 1", ("n_neighbors", "n_samples_per_edge")
-        share = check_number("min_cluster_size", self.min_cluster_size, allowed=allowed)
-        if share >= 1.0:
-            raise ValueError(f"min_cluster_size must be {allowed}, got {self.min_cluster_size!r}")
-        near, few = (check_integer(n, getattr(self, n), at_least=1, allowed="an integer >= 1") for n in sizes)
-        return sigmas, nus, Settings(near, few, share, check_number("tol", self.tol), self._regime)
+        count = partial(parameters.check_integer, at_least=1, allowed="an integer >= 1")
+        allowed = "a number between 0 and 1"
+        settings = Settings(
+            n_neighbors=count("n_neighbors", self.n_neighbors),
+            n_samples=count("n_samples_per_edge", self.n_samples_per_edge),
+            share=parameters.check_fraction("min_cluster_size", self.min_cluster_size, allowed=allowed),
+            tol=parameters.check_number("tol", self.tol),
+            regime=self._regime,
+        )
+        return sigmas, nus, settings
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         sigmas, nus, settings = self._checked_parameters()
@@ -162,7 +165,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         choice = choose_gram(kernel, data.X, self.cache_size, needs_few_rows=True, regime=self._regime)
         problem = enclosing_ball(choice.gram, data.weights, nu)
         rule = GapRule(settings.tol, eager=True, regime=self._regime)
-        run = Run(problem, GreedyAdatron(), rule, max_iter=check_max_iter(-1))
+        run = Run(problem, GreedyAdatron(), rule, max_iter=parameters.check_max_iter(-1))
         known: dict[str, Any] = {"sigma_": sigma, "gamma_": float(kernel.gamma), "nu_": nu}
         known |= {} if path is None else {"path_": path}
         reason = f"sigma={sigma:.4g}, nu={nu:.4g}; {choice.reason}"
@@ -190,7 +193,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
 
 
 def _width(name: str, value: Any, allowed: str) -> float:
-    sigma = check_number(name, value, allowed=allowed)
+    sigma = parameters.check_number(name, value, allowed=allowed)
     if not 1e-150 < sigma < 1e150:
         raise ValueError(f"{name} must be from 1e-150 to 1e150, got {value!r}: its square is lost; scale X")
     return sigma

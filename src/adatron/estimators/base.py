@@ -18,6 +18,7 @@ from adatron.estimators.training_set import TrainingSet
 from adatron.gram import REGIME
 from adatron.kernels import Kernel
 from adatron.numerics.threads import one_blas_thread
+from adatron.tables import TableEncoder
 from adatron.training import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Status, rounds
 
 _FITTED_IN_PRIVATE = (
@@ -64,8 +65,10 @@ class FitTasks:
 
     def ended(self, attributes: Callable[[], dict[str, Any]], task: Any = None) -> bool:
         """Tell the callbacks that the whole fit is done, or a task of it."""
-        task, told = task or self._task, {"reconstruction_attributes": attributes, **self._data}
-        return task is not None and task.call_on_fit_task_end(estimator=self._estimator, **told)
+        task = task or self._task
+        return task is not None and task.call_on_fit_task_end(
+            estimator=self._estimator, reconstruction_attributes=attributes, **self._data
+        )
 
 
 @dataclass
@@ -83,6 +86,11 @@ class FitPlan:
     n_threads: int = 1
     began: float = field(default_factory=monotonic)
     support: tuple[np.ndarray, Any] | None = None  # places and rows of support vectors, once fetched
+
+    @property
+    def has_landmarks(self) -> bool:
+        """Whether decisions come from the landmarks of a low-rank kernel, not from support vectors."""
+        return self.gram is not None and len(self.gram.projection) > 0
 
     def blas_threads(self) -> AbstractContextManager:
         """The context to train in; beside own threads, or for few rows, several of BLAS would mostly wait."""
@@ -130,6 +138,15 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     _encodes_tables = False  # whether data frames with other columns than numbers go through a `TableEncoder`
     _more_epochs = "raise max_iter or tol, or scale X"  # what to do when the epochs ran out
     _regime = REGIME
+    # parameters that not every estimator has, and what holds without them
+    class_weight: Any = None
+    multi_class = "ovr"
+    rank: Any = None
+    warm_start = False
+
+    def _set_parameters(self, arguments: dict[str, Any]) -> None:
+        """Store the arguments of ``__init__``, which passes its ``locals()``, as they are."""
+        self.__dict__.update((name, value) for name, value in arguments.items() if name != "self")
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -140,7 +157,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            With ``kernel="precomputed"`` the square kernel matrix.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             A weight multiplies C; a row of weight 2 counts as the row twice.
@@ -197,7 +213,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     def _store(self, plan: FitPlan) -> None:
         solutions = plan.solutions()
         attributes = self._attributes(plan, solutions)
-        if getattr(self, "warm_start", False):  # the multipliers of each run, to begin the next fit with
+        if self.warm_start:  # the multipliers of each run, to begin the next fit with
             parts = [slice(run.first, run.first + run.problem.n_columns) for run in plan.runs]
             attributes["_alphas"] = [np.column_stack([s.alpha for s in solutions[part]]) for part in parts]
         forget_fit(self, except_for={*attributes, "n_features_in_", "feature_names_in_", "encoder_"})
@@ -215,43 +231,50 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     def _trial_row(self) -> Any:
         """A row that `predict` takes; the check of a model file predicts for it."""
-        if hasattr(self, "encoder_"):
-            return self.encoder_._trial_row()
-        is_sparse = sparse.issparse(getattr(self, "support_vectors_", None))
+        if self._encoder is not None:
+            return self._encoder._trial_row()
+        is_sparse = sparse.issparse(vars(self).get("support_vectors_"))
         return (sparse.csr_array if is_sparse else np.zeros)((1, self.n_features_in_))
+
+    @property
+    def _encoder(self) -> TableEncoder | None:
+        """What turned the training table into numbers, if X was one that needed it."""
+        return vars(self).get("encoder_")
 
     @property
     def _n_encoded(self) -> int:
         """Number of features behind the encoder of tables."""
-        return len(self.encoder_.output_columns_) if hasattr(self, "encoder_") else self.n_features_in_
+        return self.n_features_in_ if self._encoder is None else len(self._encoder.output_columns_)
 
     def _check_fitted(self) -> None:
         """Raise a ValueError where fitted attributes contradict one another, as in a forged model file."""
-        a, d, k = vars(self), self.n_features_in_, len(getattr(self, "classes_", "1"))
-        s, rows = len(a.get("support_", ())), np.shape(a.get("dual_coef_", [[]]))[0]
+        fitted, n_features, n_classes = vars(self), self.n_features_in_, len(vars(self).get("classes_", "1"))
+        n_support, n_problems = len(fitted.get("support_", ())), np.shape(fitted.get("dual_coef_", [[]]))[0]
         shapes: dict[str, tuple[int, ...]] = {
-            "feature_names_in_": (d,), "feature_importances_": (d,), "class_weight_": (k,),
-            "n_support_": (k,), "support_": (s,), "dual_coef_": (rows, s),
+            "feature_names_in_": (n_features,), "feature_importances_": (n_features,),
+            "class_weight_": (n_classes,), "n_support_": (n_classes,),
+            "support_": (n_support,), "dual_coef_": (n_problems, n_support),
         }  # fmt: skip
-        status, names = a.get("status_", Status.CONVERGED), a.get("feature_names_in_", np.empty(0))
+        status, names = fitted.get("status_", Status.CONVERGED), fitted.get("feature_names_in_", np.empty(0))
         converged = status is Status.CONVERGED
-        checks = [(name, np.shape(a[name]) == shapes[name]) for name in a.keys() & shapes]
-        checks += [(name, np.min(a[name]) > 0.0) for name in a.keys() & {"gamma_", "sigma_"}]
+        checks = [(name, np.shape(fitted[name]) == shapes[name]) for name in fitted.keys() & shapes]
+        checks += [(name, np.min(fitted[name]) > 0.0) for name in fitted.keys() & {"gamma_", "sigma_"}]
         checks += [
-            ("n_features_in_", type(d) is int and d >= 1),
+            ("n_features_in_", type(n_features) is int and n_features >= 1),
             ("feature_names_in_", all(isinstance(name, str) for name in names.tolist())),
-            ("history_", len({len(column) for column in a.get("history_", {}).values()}) <= 1),
-            ("status_", isinstance(status, Status) and a.get("converged_", converged) is converged),
+            ("history_", len({len(column) for column in fitted.get("history_", {}).values()}) <= 1),
+            ("status_", isinstance(status, Status) and fitted.get("converged_", converged) is converged),
         ]
-        if s and all(holds for _, holds in checks):
-            counts, bound = a.get("n_support_", np.array([s])), a.get("_bound", np.inf)
-            places, n_rows = self.support_, len(a.get("labels_", ())) or self.shape_fit_[0]
+        if n_support and all(holds for _, holds in checks):
+            counts, rows = fitted.get("n_support_", np.array([n_support])), self.support_
+            n_rows = len(fitted.get("labels_", ())) or self.shape_fit_[0]
             checks += [
-                ("support_", places.dtype.kind == "i" and places.min() >= 0 and places.max() < n_rows),
-                ("n_support_", counts.dtype.kind == "i" and counts.sum() == s and counts.min() >= 0),
+                ("support_", rows.dtype.kind == "i" and rows.min() >= 0 and rows.max() < n_rows),
+                ("n_support_", counts.dtype.kind == "i" and counts.sum() == n_support and counts.min() >= 0),
             ]
-            if "dual_coef_" in a:  # the bound is C
-                checks += [("dual_coef_", abs(self.dual_coef_).max() <= bound * (1.0 + 1e-6))]
+            if "dual_coef_" in fitted:
+                largest = fitted.get("_bound", np.inf) * (1.0 + 1e-6)  # C times the largest weight
+                checks += [("dual_coef_", abs(self.dual_coef_).max() <= largest)]
         if wrong := sorted({name for name, holds in checks if not holds}):
             raise ValueError(f"{', '.join(wrong)} cannot be, beside the other attributes")
 
@@ -263,9 +286,14 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         return tags
 
 
+def worst_of(solutions: list[DualSolution]) -> DualSolution:
+    """The solution with the largest gap, of those that did not converge if there are any."""
+    return max(solutions, key=lambda solution: (solution.status is not Status.CONVERGED, solution.gap))
+
+
 def summary_attributes(solutions: list[DualSolution]) -> dict[str, Any]:
     """The attributes that say how a fit went."""
-    worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap))
+    worst = worst_of(solutions)
     rows = [(number, *row) for number, solution in enumerate(solutions) for row in solution.trace]
     return {
         "n_iter_": np.array([s.n_iter for s in solutions], dtype=np.int32),
@@ -311,7 +339,7 @@ def warn_unless_converged(estimator: Any, stacklevel: int = 5) -> None:
         Status.INDEFINITE_KERNEL: "use a positive semi-definite kernel such as 'rbf'",
         Status.PRECISION_LIMIT: "raise tol, or scale X",
     }.get(status)
-    tol = f" (tol={estimator.tol:g})" if hasattr(estimator, "tol") else ""
+    tol = f" (tol={estimator.tol:g})" if "tol" in estimator.get_params(deep=False) else ""
     reached = f"It reached a relative duality gap of {estimator.duality_gap_:.3g}{tol}"
     message = f"{name} did not converge: {status.sentence}. {reached}; {advice}."
     if status is Status.INDEFINITE_KERNEL:

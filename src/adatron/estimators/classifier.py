@@ -7,12 +7,13 @@ one problem has the outputs of one-vs-rest, one per class; of two classes, it gi
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from adatron.estimators.expansion import DecisionMixin, ExpansionMachine
+from adatron.estimators.expansion import DecisionMixin, ExpansionMachine, PredictMixin
+from adatron.gram import Gram
 
 _MOST_PROBLEMS = 100_000
 _MANY_CLASSES = 500  # beyond which at least two rows of each are asked for
@@ -42,6 +43,11 @@ class Layout:
         return self.strategy == "ovo" and not self.is_binary
 
     @property
+    def n_outputs(self) -> int:
+        """One for two classes, else one for each pair, or for each class."""
+        return len(self.pairs) if self.is_pairwise else 1 if self.is_binary else self.n_classes
+
+    @property
     def is_direct(self) -> bool:
         """Whether one problem decides for all classes together."""
         return self.strategy == "crammer_singer"
@@ -49,8 +55,8 @@ class Layout:
     def check_size(self, n_rows: int) -> Self:
         """Refuse more classes than anyone can train."""
         problems = len(self.pairs) if self.is_pairwise else self.n_classes
-        is_no_class = self.n_classes > _MANY_CLASSES and 2 * self.n_classes > n_rows
-        if problems > _MOST_PROBLEMS or is_no_class:
+        looks_continuous = self.n_classes > _MANY_CLASSES and 2 * self.n_classes > n_rows
+        if problems > _MOST_PROBLEMS or looks_continuous:
             raise ValueError(
                 f"y has {self.n_classes} classes for {n_rows} rows, which is {problems} problems to train; "
                 "check that y holds classes and not a continuous target, or use multi_class='ovr'"
@@ -64,6 +70,12 @@ class Layout:
         if self.is_binary:
             return np.where(codes == 1, 1.0, -1.0)[:, None]
         return np.where(codes[:, None] == np.arange(self.n_classes), 1.0, -1.0)
+
+    def parts(self, gram: Gram, codes: np.ndarray) -> list[tuple[Gram, Any, np.ndarray]]:
+        """Kernel matrix, rows and labels ±1 of each pair of classes, or of all classes."""
+        if not self.is_pairwise:
+            return [(gram, slice(None), self.signs(codes))]
+        return [(gram.restrict(rows), rows, signs) for rows, signs in self.pair_rows(codes)]
 
     def pair_rows(self, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """Rows and labels ±1 of every pair of classes."""
@@ -109,7 +121,7 @@ class Layout:
         """Index of the winning class from the decisions of all problems."""
         if self.is_binary:
             return (decisions[:, 0] > 0.0).astype(int)
-        votes = self._by_class(decisions > 0.0, decisions <= 0.0) if self.is_pairwise else decisions
+        votes = self.by_class(decisions > 0.0, decisions <= 0.0) if self.is_pairwise else decisions
         return votes.argmax(axis=1)
 
     def one_per_class(self, decisions: np.ndarray) -> np.ndarray:
@@ -119,11 +131,11 @@ class Layout:
         `vote`, as in scikit-learn."""
         if not self.is_pairwise:
             return decisions
-        confidence = self._by_class(decisions, -decisions)
-        votes = self._by_class(decisions >= 0.0, decisions < 0.0)
+        confidence = self.by_class(decisions, -decisions)
+        votes = self.by_class(decisions >= 0.0, decisions < 0.0)
         return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
-    def _by_class(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def by_class(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Sums (n, n_classes) of what each problem gives to the first and the second class of its pair."""
         sums = np.zeros((len(first), self.n_classes))
         for problem, (i, j) in enumerate(self.pairs):
@@ -132,8 +144,8 @@ class Layout:
         return sums
 
 
-class ExpansionClassifier(ClassifierMixin, DecisionMixin, ExpansionMachine):
-    """Base of the classifiers: decisions and predictions from ``dual_coef_`` and ``intercept_``."""
+class LayoutClassifier(ClassifierMixin, DecisionMixin, PredictMixin):
+    """Classes and decision values from the outputs of problems, by a `Layout`."""
 
     decision_function_shape, break_ties = "ovr", False  # unless they are parameters
 
@@ -142,11 +154,9 @@ class ExpansionClassifier(ClassifierMixin, DecisionMixin, ExpansionMachine):
             return decisions[:, 0]
         return decisions if self.decision_function_shape == "ovo" else self._layout.one_per_class(decisions)
 
-    def _check_predict(self) -> None:
+    def _predicted(self, decisions: np.ndarray) -> np.ndarray:
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-
-    def _predicted(self, decisions: np.ndarray) -> np.ndarray:
         return self.classes_[self._winners(decisions)]
 
     def _winners(self, decisions: np.ndarray) -> np.ndarray:
@@ -155,19 +165,22 @@ class ExpansionClassifier(ClassifierMixin, DecisionMixin, ExpansionMachine):
             return self._layout.one_per_class(decisions).argmax(axis=1)
         return self._layout.vote(decisions)
 
+
+class ExpansionClassifier(LayoutClassifier, ExpansionMachine):
+    """Base of the classifiers with ``dual_coef_`` and ``intercept_``."""
+
     def _check_fitted(self) -> None:
         super()._check_fitted()
         self._check_classes()
-        layout, k = self._layout, len(self.classes_)
-        n_problems = len(layout.pairs) if layout.is_pairwise else 1 if layout.is_binary else k
-        n_biases, n_rows = len(self.intercept_), k - 1 if layout.is_pairwise else n_problems
-        if (n_biases, self.dual_coef_.shape[0]) != (n_problems, n_rows):
-            raise ValueError(f"intercept_ and dual_coef_ are not those of {n_problems} problems")
+        layout = self._layout
+        n_rows = layout.n_classes - 1 if layout.is_pairwise else layout.n_outputs  # of `dual_coef_`
+        if (len(self.intercept_), self.dual_coef_.shape[0]) != (layout.n_outputs, n_rows):
+            raise ValueError(f"intercept_ and dual_coef_ are not those of {layout.n_outputs} problems")
         if self.decision_function_shape not in ("ovr", "ovo"):
             raise ValueError("decision_function_shape is neither 'ovr' nor 'ovo'")
 
     def _check_classes(self) -> None:
-        classes, k = self.classes_, len(self.classes_)
+        classes = self.classes_
         is_ordered = classes.dtype.kind == "O" or np.array_equal(np.unique(classes), classes)
-        if not is_ordered or not 2 <= k == len(set(classes.tolist())) == self._layout.n_classes:
+        if not is_ordered or not 2 <= len(classes) == len(set(classes.tolist())) == self._layout.n_classes:
             raise ValueError("classes_ are not two or more in order")

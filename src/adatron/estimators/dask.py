@@ -19,9 +19,9 @@ from adatron.gram.cluster import RowBlocks, running_cluster
 from adatron.numerics.reproducible import rows_at_once
 
 _MEMORY_SHARE = 0.1  # part of the memory of a thread that one block of rows may take
-_MANY_ROWS = 50_000  # of a thread, from which more blocks than threads even out their speeds
-_PER_THREAD = 4  # blocks then,
-_MOST_BLOCKS = 64  # unless they become so many that the scheduler is kept busy with them
+# With many rows for each thread, several blocks for each even out the speeds of threads; but too many blocks
+# would keep the scheduler busy.
+_MANY_ROWS, _BLOCKS_PER_THREAD, _MOST_BLOCKS = 50_000, 4, 64
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -47,7 +47,7 @@ def dask_rows(estimator: Any, X: Any) -> tuple[RowBlocks, np.ndarray, np.ndarray
         refused = type(estimator).__name__
     elif isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
         refused = "kernel='precomputed'"
-    elif getattr(estimator, "multi_class", "") == "crammer_singer":
+    elif estimator.multi_class == "crammer_singer":
         refused = "multi_class='crammer_singer'"
     if refused:
         other = "set multi_class='ovr' or 'ovo', or " if "multi_class" in refused else ""
@@ -137,15 +137,15 @@ def not_finite(kind: str, n_bad: int, row: int, column: int, names: Any, part: s
 def _even_bounds(estimator: Any, X: RowBlocks) -> np.ndarray:
     """Bounds of blocks of about as many rows each, which have room on a worker."""
     (m, width), cluster = X.shape, X.cluster
-    rank = getattr(estimator, "rank", REGIME.most_columns)
-    if rank is None:  # numbers that will be kept for each row beside its features
+    widest = REGIME.most_columns  # numbers that will be kept for each row beside its features
+    if estimator.rank is not None and estimator.rank >= 1:
+        widest = int(estimator.rank)
+    elif estimator.rank is None and not estimator._reads_blocks:
         widest = 0 if estimator.kernel == "linear" else m
-    else:
-        widest = int(rank) if rank >= 1 else REGIME.most_columns
     n_threads = sum(worker["threads"] for worker in cluster.workers)
     share = -(-m // n_threads)
     if share > _MANY_ROWS:
-        share = -(-share // max(1, min(_PER_THREAD, _MOST_BLOCKS // n_threads)))
+        share = -(-share // max(1, min(_BLOCKS_PER_THREAD, _MOST_BLOCKS // n_threads)))
     most = max(1, int(_MEMORY_SHARE * cluster.memory_of_thread / (8 * max(width, widest))))
     together = rows_at_once(m)
     n_groups = -(-m // together)

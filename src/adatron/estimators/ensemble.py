@@ -9,7 +9,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators import parameters
-from adatron.estimators.base import FitPlan, summary_attributes, unfitted_on_error
+from adatron.estimators.base import FitPlan, FitTasks, summary_attributes, unfitted_on_error
+from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.classifier import ExpansionClassifier, Layout
 from adatron.estimators.expansion import Expansion, expansion_attributes
 from adatron.estimators.inputs import check_predict_X
@@ -100,26 +101,25 @@ class EnsembleSVC(IterFitMixin, ReducibleMixin, ExpansionClassifier):
         fit_intercept=False, rank=None, class_weight=None, max_iter=10_000, time_limit=None,
         cache_size="auto", random_state=None, n_jobs=None, verbose=False,
     ):  # fmt: skip
-        self.kernel, self.degree, self.gamma, self.coef0, self.verbose = kernel, degree, gamma, coef0, verbose
-        self.eps, self.eps_init, self.fit_intercept, self.rank = eps, eps_init, fit_intercept, rank
-        self.class_weight, self.max_iter, self.time_limit = class_weight, max_iter, time_limit
-        self.cache_size, self.random_state, self.n_jobs = cache_size, random_state, n_jobs
+        self._set_parameters(locals())
 
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         parameters.check_common_parameters(self)
-        eps, eps_init = (parameters.check_number(name, getattr(self, name)) for name in ("eps", "eps_init"))
+        eps = parameters.check_number("eps", self.eps)
+        eps_init = parameters.check_number("eps_init", self.eps_init)
         max_iter = parameters.check_max_iter(self.max_iter, 10_000)
         data = classification_set(self, X, y, sample_weight)
-        # few rows of a cluster are brought here: no other matrix has the bits of the products of a whole one
+        # few rows of a cluster are fetched: the whole matrix gives the same bits as a fit in memory
         is_few = self.rank is None and data.m <= self._regime.whole_up_to
         data = replace(data, X=fetched_if(is_few, data.X))
         kernel = parameters.kernel_from(self, data.X, data.sample_weight)
-        trained, constant = kernel, float(self.fit_intercept)
-        if isinstance(kernel, Precomputed):
-            rows = data.X + 1.0 if constant else data.X
-        else:
+        if not isinstance(kernel, Precomputed):
             data = data.merged(self._regime)
-            rows, trained = data.X, kernel + Constant(1.0) if constant else kernel
+        trained, rows = kernel, data.X
+        if self.fit_intercept and isinstance(kernel, Precomputed):
+            rows = rows + 1.0
+        elif self.fit_intercept:
+            trained = kernel + Constant(1.0)
         layout = Layout(len(data.classes), "ovr").check_size(data.m)
         signs = layout.signs(data.codes)
         # Products with few columns keep the precision of float64 where values are float32; but these cannot
@@ -130,7 +130,10 @@ class EnsembleSVC(IterFitMixin, ReducibleMixin, ExpansionClassifier):
         start = np.repeat((data.weights / data.weights.sum())[:, None], signs.shape[1], axis=1)
         rule = StageRule(indefinite=indefinite, regime=self._regime)
         run = Run(problem, RhoSVM(eps=eps, eps_init=eps_init), rule, max_iter=max_iter, alpha=start)
-        return FitPlan(kernel, data, choice.gram, [run], choice.reason, layout, constant, self.time_limit)
+        return FitPlan(
+            kernel, data, choice.gram, [run], choice.reason,
+            layout=layout, constant=float(self.fit_intercept), time_limit=self.time_limit,
+        )  # fmt: skip
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         rule: Any = plan.runs[0].rule
@@ -251,16 +254,19 @@ class ParzenClassifier(ExpansionClassifier):
     """
 
     def __init__(self, kernel="rbf", *, degree=3, gamma="mean", coef0=0.0, class_weight=None):
-        self.kernel, self.degree, self.gamma, self.coef0 = kernel, degree, gamma, coef0
-        self.class_weight = class_weight
+        self._set_parameters(locals())
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         with unfitted_on_error(self):
+            tasks = FitTasks(self, X, y, sample_weight, 0)
             data = classification_set(self, X, y, sample_weight)
             kernel = parameters.kernel_from(self, data.X, data.sample_weight)
             layout = Layout(len(data.classes), "ovr").check_size(data.m)
             plan = FitPlan(kernel, data, None, [], layout=layout)
             signs = layout.signs(data.codes)
             coefficients = signs * (data.weights / data.weights.sum())[:, None]
-            self.__dict__.update(expansion_attributes(plan, coefficients, np.zeros(signs.shape[1])))
+            attributes = expansion_attributes(plan, coefficients, np.zeros(signs.shape[1]))
+            self.__dict__.update(attributes)
+            tasks.ended(lambda: attributes)
         return self

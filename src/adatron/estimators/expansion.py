@@ -99,7 +99,25 @@ def dense_coef(model: Any) -> np.ndarray:
     return model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
 
 
-class ExpansionMachine(KernelMachine):
+class PredictMixin:
+    """Predictions from the outputs of all problems: those of ``_decisions``, which ``_predicted`` reads."""
+
+    @lazy_on_dask
+    def predict(self: Any, X: Any) -> np.ndarray:
+        """The class of each row of `X`; its target in a regression; 1 for an inlier, −1 for an outlier.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._predicted(self._decisions(X))
+
+
+class ExpansionMachine(PredictMixin, KernelMachine):
     """Base of the estimators that predict by an `Expansion` of landmarks, or of support vectors."""
 
     _expansion: Expansion
@@ -112,50 +130,35 @@ class ExpansionMachine(KernelMachine):
     def _precision(self) -> Any:
         return self._expansion.precision
 
+    @property
+    def _has_landmarks(self) -> bool:
+        """Whether it decides by the landmarks of a low-rank kernel, not by its support vectors."""
+        return "kernel_error_" in vars(self)
+
     def _decisions(self, X: Any) -> np.ndarray:
         """Outputs of all problems, shape (n, n_problems)."""
         check_is_fitted(self)
         return self._expansion(check_predict_X(self, X))
 
-    # `AutoEstimator` has several expansions, and scales its rows
-
     def _rows_to_expand(self, X: Any) -> Any:
-        """Rows as the expansions take them."""
+        """Rows as the expansions take them; `AutoEstimator` scales them."""
         return check_predict_X(self, X)
 
     def _expansions(self) -> list[Expansion]:
-        """What the model is the sum of."""
+        """The expansions whose sum is the output; `AutoEstimator` has several."""
         return [self._expansion]
 
     def _predicted(self, decisions: np.ndarray) -> np.ndarray:
-        """What these outputs say of each row."""
+        """The prediction for each row, from the outputs of all problems."""
         return decisions[:, 0]
-
-    @lazy_on_dask
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each row of `X`; its target in a regression; 1 for an inlier, −1 for an outlier.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        self._check_predict()
-        return self._predicted(self._decisions(X))
-
-    def _check_predict(self) -> None:
-        """Refuse parameters that no prediction goes with, before looking at the rows."""
 
     def _check_fitted(self) -> None:
         super()._check_fitted()
-        own, dual_coef, d = self._expansion, dense_coef(self), self._n_encoded
-        is_given = isinstance(own.kernel, Precomputed)
+        own, dual_coef, n_features = self._expansion, dense_coef(self), self._n_encoded
+        is_precomputed = isinstance(own.kernel, Precomputed)
         pairs: list[tuple] = [("intercept_", self.intercept_, own.bias)]
-        if not hasattr(self, "kernel_error_"):  # else it has landmarks
-            name = "support_" if is_given else "support_vectors_"
+        if not self._has_landmarks:
+            name = "support_" if is_precomputed else "support_vectors_"
             pairs += [(name, getattr(self, name), own.vectors)]
             if own.coefficients.shape[1] == len(dual_coef):  # not so for pairs of classes and a linear kernel
                 pairs += [("dual_coef_", dual_coef, own.coefficients.T)]
@@ -165,9 +168,10 @@ class ExpansionMachine(KernelMachine):
             is_same = (public.shape, public.dtype) == (private.shape, private.dtype)
             if not is_same or (public != private).sum():
                 raise ValueError(f"{name} is not what the model predicts with")
-        shapes = {self.support_vectors_.shape[1:], own.vectors.shape[1:]}
-        if (not is_given and (own.vectors.dtype != np.float64 or shapes - {(d,)})) or self.shape_fit_[1] != d:
-            raise ValueError(f"support_vectors_ are not rows of {d} features, or not float64")
+        widths = {self.support_vectors_.shape[1:], own.vectors.shape[1:]}
+        are_rows = is_precomputed or (own.vectors.dtype == np.float64 and widths == {(n_features,)})
+        if not are_rows or self.shape_fit_[1] != n_features:
+            raise ValueError(f"support_vectors_ are not rows of {n_features} features, or not float64")
 
 
 class DecisionMixin:
@@ -192,7 +196,7 @@ class DecisionMixin:
 
 def expansion_attributes(plan: FitPlan, coefficients: np.ndarray, intercept: np.ndarray) -> dict[str, Any]:
     """Fitted attributes from the coefficients ``y∘α`` of every row and problem."""
-    data, gram, kernel, layout = plan.data, plan.gram, plan.kernel, plan.layout
+    data, gram, layout = plan.data, plan.gram, plan.layout
     codes = data.codes if len(data.classes) else np.zeros(data.m, dtype=np.int64)
     support = np.flatnonzero(coefficients.any(axis=1))
     support = support[np.argsort(codes[support], kind="stable")]
@@ -204,35 +208,34 @@ def expansion_attributes(plan: FitPlan, coefficients: np.ndarray, intercept: np.
     if data.origin is not None:
         bias = intercept - linear_weights(vectors, coefficients[support]) @ data.origin
     precision = np.float32 if any(run.problem.gram.is_single for run in plan.runs) else np.float64
-    terms: tuple[Any, Any] = (rows if isinstance(kernel, Precomputed) else vectors, dual_coef.T)
-    more, n_support = {"classes_": data.classes, "_layout": layout} if len(data.classes) else {}, None
-    if gram is not None and len(gram.projection):  # a low-rank kernel is one of its landmarks
-        expanded = gram.projection @ gram.weights_of(coefficients)
-        bias = intercept + plan.constant * expanded.sum(axis=0)
-        terms, more = (gram.landmark_rows, expanded), more | {"kernel_error_": gram.trace_error}
-    elif layout.is_pairwise and isinstance(kernel, Linear):
-        terms = vectors, coefficients[support]
-    elif layout.is_pairwise:
-        n_support = counts.copy()  # what the model predicts with is its own
-    return more | {
-        "shape_fit_": data.shape,
-        "support_": rows,
-        "support_vectors_": vectors,
-        "n_support_": counts,
+    attributes: dict[str, Any] = {
+        "shape_fit_": data.shape, "support_": rows, "support_vectors_": vectors, "n_support_": counts,
         "dual_coef_": coef_beside(vectors, dual_coef),
-        "intercept_": bias,
-        "_expansion": Expansion(*terms, bias, kernel, precision, n_support),
-    }
+    }  # fmt: skip
+    if len(data.classes):
+        attributes |= {"classes_": data.classes, "_layout": layout}
+    # what the expansion is a sum over
+    terms, weights, n_support = vectors, dual_coef.T, None
+    if plan.has_landmarks:
+        terms, weights = gram.landmark_rows, gram.projection @ gram.weights_of(coefficients)
+        bias = intercept + plan.constant * weights.sum(axis=0)
+        attributes["kernel_error_"] = gram.trace_error
+    elif layout.is_pairwise and isinstance(plan.kernel, Linear):
+        weights = coefficients[support]
+    else:
+        terms = rows if isinstance(plan.kernel, Precomputed) else vectors
+        n_support = counts.copy() if layout.is_pairwise else None
+    expansion = Expansion(terms, weights, bias, plan.kernel, precision, n_support)
+    return attributes | {"intercept_": bias, "_expansion": expansion}
 
 
 def _support_vectors(plan: FitPlan, support: np.ndarray) -> Any:
     """The rows as they were given; a fit asks for the same ones several times."""
-    data, gram, kernel = plan.data, plan.gram, plan.kernel
+    data, kernel = plan.data, plan.kernel
     if plan.support is None or not np.array_equal(plan.support[0], support):
-        # none of them from a cluster where decisions come from landmarks: there may be millions
-        is_elsewhere = gram is not None and gram.is_elsewhere and len(gram.projection)
         rows = data.X if data.origin is None else data.given
-        taken = support[:0] if is_elsewhere else support
+        # none of them from a cluster where decisions come from landmarks: there may be millions
+        taken = support[:0] if plan.has_landmarks and plan.gram.is_elsewhere else support
         vectors = np.empty((0, 0)) if isinstance(kernel, Precomputed) else rows[taken]
         if vectors.dtype.kind != "O":  # objects of a kernel function stay as they are
             vectors = vectors.astype(np.float64, copy=False)
@@ -268,18 +271,18 @@ class LibsvmForm:
 def libsvm_form(machine: Any) -> LibsvmForm:
     """The form of a fitted machine; a ValueError says what LIBSVM cannot express."""
     check_is_fitted(machine)
-    layout, expansion = getattr(machine, "_layout", None), machine._expansion
-    kernel, has_landmarks = expansion.kernel, hasattr(machine, "kernel_error_")
+    layout, expansion = vars(machine).get("_layout"), machine._expansion
+    kernel = expansion.kernel
     name = next((name for name in _LIBSVM_KERNELS if isinstance(kernel, KERNELS[name])), "")
-    name = "" if kernel.split()[0] is not kernel else name  # features with weights
+    has_weights = kernel.split()[0] is not kernel  # of its features
     what = way_out = ""
     if layout is not None and not layout.is_binary and not layout.is_pairwise:
         what = f"has one problem for each of its {layout.n_classes} classes, LIBSVM one for each pair"
         way_out = "train SVC with multi_class='ovo'"
-    elif has_landmarks and expansion.coefficients.shape[1] > 1:
+    elif machine._has_landmarks and expansion.coefficients.shape[1] > 1:
         what = f"shares its {len(expansion.coefficients)} landmarks between pairs of classes"
         way_out = "set rank=None"
-    elif not name:
+    elif not name or has_weights:
         what = f"has the kernel {kernel!r}"
         way_out = "use 'linear', 'poly', 'rbf', 'sigmoid' or 'precomputed'"
     if what:
@@ -288,12 +291,13 @@ def libsvm_form(machine: Any) -> LibsvmForm:
             ", or save it as it is with adatron.io.save_model"
         )
     named = {key: kind(vars(kernel)[key]) for key, kind in _TYPES.items() if key in vars(kernel)}
-    parts, n_support = (machine.support_, machine.support_vectors_, dense_coef(machine)), machine.n_support_
-    if has_landmarks:  # as support vectors, all of the first class
-        n, n_support = expansion.vectors.shape[0], np.zeros_like(n_support)
-        parts = np.arange(n, dtype=np.int32), expansion.vectors, expansion.coefficients.T
-        n_support[0] = n
-    return LibsvmForm({"kernel": name} | named, *parts, machine.intercept_, n_support)
+    support, vectors, n_support = machine.support_, machine.support_vectors_, machine.n_support_
+    dual_coef = dense_coef(machine)
+    if machine._has_landmarks:  # as support vectors, all of the first class
+        vectors, dual_coef = expansion.vectors, expansion.coefficients.T
+        support, n_support = np.arange(vectors.shape[0], dtype=np.int32), np.zeros_like(n_support)
+        n_support[0] = len(support)
+    return LibsvmForm({"kernel": name} | named, support, vectors, dual_coef, machine.intercept_, n_support)
 
 
 def fitted_like(kind: Any, machine: Any, form: LibsvmForm) -> Any:
@@ -302,13 +306,13 @@ def fitted_like(kind: Any, machine: Any, form: LibsvmForm) -> Any:
     scikit-learn predicts from copies of its public attributes, with the signs of LIBSVM. A fit on one row for
     each class makes all attributes of the installed version; those that make the model are then replaced.
     """
-    classes, vectors = getattr(machine, "classes_", None), form.vectors
-    rows = np.zeros((2 if classes is None else len(classes), machine.n_features_in_))
+    classes, vectors = vars(machine).get("classes_"), form.vectors
+    targets = np.array([0.0, 1.0]) if classes is None else classes
+    rows = np.zeros((len(targets), machine.n_features_in_))
     rows[:, 0] = np.arange(len(rows))
     if form.kernel["kernel"] == "precomputed":
         rows = np.eye(len(rows))
-    few = sparse.csr_array(rows) if sparse.issparse(vectors) else rows
-    model = kind(**form.kernel).fit(few, np.array([0.0, 1.0]) if classes is None else classes)
+    model = kind(**form.kernel).fit(sparse.csr_array(rows) if sparse.issparse(vectors) else rows, targets)
     sign = -1.0 if classes is not None and len(classes) == 2 else 1.0
     model.support_ = np.ascontiguousarray(form.support, dtype=np.int32)
     if sparse.issparse(vectors):

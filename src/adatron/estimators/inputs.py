@@ -24,16 +24,16 @@ _UNEQUAL = 1e10  # ratio of the widths of two columns from which float64 all but
 
 def check_training_X(estimator: Any, X: Any) -> Any:
     """Validated training data; sets ``n_features_in_`` and ``feature_names_in_``."""
-    kernel = getattr(estimator, "kernel", "rbf")
+    kernel = estimator.kernel
     if estimator._encodes_tables:
         vars(estimator).pop("encoder_", None)
         if isinstance(kernel, str) and not is_precomputed(kernel) and is_table(X) and needs_encoding(X):
             return _encoded(estimator, X)
     if is_dask(X):
         X, low, high = dask_rows(estimator, X)
-    elif (objects := _objects(kernel, X)) is not None:
-        return objects
     else:
+        if (objects := _objects(kernel, X)) is not None:
+            return objects
         X = _validated(estimator, X, reset=True, ensure_min_samples=1)
         if sparse.issparse(X):
             low, high = (np.ravel(end(axis=0).toarray()) for end in (X.min, X.max))
@@ -42,20 +42,24 @@ def check_training_X(estimator: Any, X: Any) -> Any:
             _widen(X, low, high)
         if not np.isfinite([low, high]).all():
             _check_finite(estimator, X)
-    if not isinstance(kernel, str) or kernel == "precomputed" or estimator._scales_features:
-        return X
+    if isinstance(kernel, str) and kernel != "precomputed" and not estimator._scales_features:
+        _warn_of_unequal_columns(estimator, low, high)
+    return X
+
+
+def _warn_of_unequal_columns(estimator: Any, low: np.ndarray, high: np.ndarray) -> None:
+    """Warn where one column varies so much more than another that the kernel hardly sees the latter."""
     with np.errstate(over="ignore"):
         width = high - low
     varied = np.flatnonzero(width > 1e-12 * np.maximum(np.abs(low), np.abs(high)))  # more than rounding
     if len(varied) and width[varied].max() >= _UNEQUAL * width[varied].min():
         wide, narrow = varied[width[varied].argmax()], varied[width[varied].argmin()]
-        names = getattr(estimator, "feature_names_in_", range(len(low)))
+        names = vars(estimator).get("feature_names_in_", range(len(low)))
         warnings.warn(
             f"column {names[wide]!r} of X varies {width[wide] / width[narrow]:.0e} times more than column "
             f"{names[narrow]!r}, which hardly counts beside it; scale X (e.g. with StandardScaler)",
-            AdatronWarning, stacklevel=7,
+            AdatronWarning, stacklevel=8,
         )  # fmt: skip
-    return X
 
 
 def _encoded(estimator: Any, X: Any) -> Any:
@@ -82,16 +86,16 @@ def _widen(X, low, high):
 
 def check_predict_X(estimator: Any, X: Any, *, allow_nan: bool = False) -> Any:
     """Validated data to predict for; no rows are allowed and give an empty result."""
-    if getattr(estimator, "encoder_", None) is not None:
-        return estimator.encoder_.transform(X)
-    if is_precomputed(getattr(estimator, "kernel", "rbf")):
+    if estimator._encoder is not None:
+        return estimator._encoder.transform(X)
+    if is_precomputed(estimator.kernel):
         shape, n = X.shape if sparse.issparse(X) else np.shape(X), estimator.n_features_in_
         if len(shape) == 2 and shape[1] != n:
             raise ValueError(
                 f"kernel='precomputed' needs the kernel values of X with every training row: got shape "
                 f"{shape}, expected {(shape[0], n)}"
             )
-    vectors: Any = getattr(estimator, "support_vectors_", None)
+    vectors: Any = vars(estimator).get("support_vectors_")
     if vectors is not None and vectors.dtype.kind == "O":  # trained on objects
         return np.asarray(X, dtype=object) if vectors.ndim == 2 else _as_objects(X)
     X = _validated(estimator, X, reset=False, ensure_min_samples=0)
@@ -141,7 +145,7 @@ def _validated(estimator: Any, X: Any, **limits: Any) -> Any:
         message = "X has uint64 values above 2**53 that float64 rounds; subtract an offset first"
         warnings.warn(message, AdatronWarning, stacklevel=8)
     # many float32 rows behind a low-rank kernel are converted block by block, when they are read
-    reads_blocks = estimator._reads_blocks or getattr(estimator, "rank", None) is not None
+    reads_blocks = estimator._reads_blocks or estimator.rank is not None
     is_long = getattr(X, "shape", (0,))[:1] > (estimator._regime.many_rows,)
     dtypes = [np.float64, np.float32] if reads_blocks and is_long else np.float64
     try:
@@ -204,7 +208,7 @@ def _check_finite(estimator: Any, X: Any) -> None:
     if sparse.issparse(X):
         row, column = (int(places[bad.argmax()]) for places in X.tocoo().coords)
     kind = "NaN" if np.isnan(values[bad]).any() else "infinity"
-    raise not_finite(kind, int(bad.sum()), row, column, getattr(estimator, "feature_names_in_", None))
+    raise not_finite(kind, int(bad.sum()), row, column, vars(estimator).get("feature_names_in_"))
 
 
 def check_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -75,10 +75,7 @@ class KernelPerceptron(IterFitMixin, ExpansionClassifier):
         rank=None, max_iter=1000, time_limit=None, cache_size="auto", random_state=None, n_jobs=None,
         verbose=False,
     ):  # fmt: skip
-        self.kernel, self.degree, self.gamma, self.coef0 = kernel, degree, gamma, coef0
-        self.averaged, self.fit_intercept, self.rank, self.max_iter = averaged, fit_intercept, rank, max_iter
-        self.time_limit, self.cache_size, self.random_state = time_limit, cache_size, random_state
-        self.n_jobs, self.verbose = n_jobs, verbose
+        self._set_parameters(locals())
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:

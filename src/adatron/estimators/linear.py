@@ -4,56 +4,41 @@ from functools import partialmethod
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.estimators.base import KernelMachine, unfitted_on_error, warn_unless_converged
-from adatron.estimators.classifier import Layout
+from adatron.estimators import parameters
+from adatron.estimators.base import FitTasks, KernelMachine, unfitted_on_error, warn_unless_converged
+from adatron.estimators.callback_bridge import with_callbacks
+from adatron.estimators.classifier import Layout, LayoutClassifier
+from adatron.estimators.expansion import PredictMixin
 from adatron.estimators.inputs import check_predict_X
 from adatron.estimators.machine import bounds_from
-from adatron.estimators.parameters import (
-    as_random_state,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_number,
-)
-from adatron.estimators.training_set import TrainingSet, classification_set, weighted_set
+from adatron.estimators.training_set import TrainingSet, classification_set, weighted_set, with_constant
 from adatron.exceptions import KernelError
 from adatron.kernels import squared_norms
 from adatron.solvers import LinearProblem, solve_linear
+from adatron.solvers.finite_newton import LinearSolution
 from adatron.training import Status
 
 _LARGEST = 1e50  # C times the largest squared norm
 _EXACT = 1e-10  # gap that few rows are trained to
 
 
-class LinearMachine(KernelMachine):
+class LinearMachine(PredictMixin, KernelMachine):
     """Base of the linear machines."""
 
     kernel = "linear"
     _training_set: Any  # (X, y, sample_weight) → TrainingSet: checks what `fit` is given
-    _more_epochs = "raise max_iter or tol, or scale X"
+    _problems: Any  # (rows, data) → the `LinearProblem` of each class, or of the targets
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on `X`, and classes or targets `y`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            A weight multiplies C; a row of weight 2 counts as the row twice.
-
-        Returns
-        -------
-        Self
-        """
         with unfitted_on_error(self, BaseException):
             self._check_parameters()
             data = self._training_set(X, y, sample_weight)
-            rows = self._with_constant(data.X)
+            tasks = FitTasks(self, X, y, sample_weight, 0)
+            rows = with_constant(data.X, float(self.intercept_scaling)) if self.fit_intercept else data.X
             goal = float(self.tol) if data.m > self._regime.finish_up_to else min(_EXACT, float(self.tol))
             with np.errstate(over="ignore"):
                 norms = squared_norms(rows)
@@ -63,69 +48,41 @@ class LinearMachine(KernelMachine):
                 raise ValueError(
                     f"C must be smaller for rows of this size, got {self.C!r}; scale X, or lower C"
                 )
-            problems = [
-                LinearProblem(rows, t, bounds_from(self.C, weights), **self._loss())
-                for t, weights in zip(self._columns(data), self._weights(data), strict=True)
-            ]
-            found = [solve_linear(problem, goal, int(self.max_iter)) for problem in problems]
-            weights = np.array([solution.w for solution in found])
-            gaps, n_iter = [solution.gap for solution in found], max(solution.n_iter for solution in found)
-            d = data.shape[1]
-            self.coef_ = weights[:, :d]
-            self.intercept_ = float(self.intercept_scaling) * weights[:, d:].sum(axis=1)
-            self.n_iter_, self.duality_gap_, self._advice = n_iter, max(gaps), ""
-            self.gap_is_exact_ = True
-            limit = Status.MAX_ITER if n_iter >= self.max_iter else Status.PRECISION_LIMIT
-            self.status_ = Status.CONVERGED if self.duality_gap_ <= self.tol else limit
-            self.converged_ = self.status_ is Status.CONVERGED
-            self._keep(data)
-        warn_unless_converged(self, stacklevel=3)
+            found = [solve_linear(p, goal, int(self.max_iter)) for p in self._problems(rows, data)]
+            attributes = self._attributes(data, found)
+            self.__dict__.update(attributes)
+            tasks.ended(lambda: attributes)
+        warn_unless_converged(self, stacklevel=4)
         return self
 
-    def _columns(self, data: TrainingSet) -> list[np.ndarray]:
-        """Labels or targets of each problem."""
-        return [data.targets]
-
-    def _weights(self, data: TrainingSet) -> list[np.ndarray]:
-        """Weights of the rows in each problem."""
-        return [data.weights]
-
-    def _loss(self) -> dict[str, Any]:
-        """What slack is and costs."""
-        raise NotImplementedError
-
-    def _keep(self, data: TrainingSet) -> None:
-        """What a subclass adds to a fitted model."""
+    def _attributes(self, data: TrainingSet, solutions: list[LinearSolution]) -> dict[str, Any]:
+        weights, n_features = np.array([solution.w for solution in solutions]), data.shape[1]
+        n_iter, gap = max(s.n_iter for s in solutions), max(s.gap for s in solutions)
+        limit = Status.MAX_ITER if n_iter >= self.max_iter else Status.PRECISION_LIMIT
+        status = Status.CONVERGED if gap <= self.tol else limit
+        attributes = {"classes_": data.classes} if len(data.classes) else {}
+        return attributes | {
+            "coef_": weights[:, :n_features] if len(data.classes) else weights[0, :n_features],
+            "intercept_": float(self.intercept_scaling) * weights[:, n_features:].sum(axis=1),
+            "n_iter_": n_iter, "duality_gap_": gap, "gap_is_exact_": True,
+            "status_": status, "converged_": status is Status.CONVERGED, "_advice": "",
+        }  # fmt: skip
 
     def _check_parameters(self) -> None:
-        check_number("C", self.C)
-        check_number("tol", self.tol)
-        check_number("intercept_scaling", self.intercept_scaling)
-        check_integer("max_iter", self.max_iter, at_least=1, allowed="an integer >= 1")
-        check_flag("fit_intercept", self.fit_intercept)
-        as_random_state(self.random_state)
-
-    def _with_constant(self, X: Any) -> Any:
-        """The rows with one more feature, the constant `intercept_scaling`, if an intercept is fitted."""
-        if not self.fit_intercept:
-            return X
-        constant = np.full((X.shape[0], 1), float(self.intercept_scaling))
-        return (
-            sparse.csr_array(sparse.hstack([X, constant])) if sparse.issparse(X) else np.hstack([X, constant])
-        )
+        parameters.check_number("C", self.C)
+        parameters.check_number("tol", self.tol)
+        parameters.check_number("intercept_scaling", self.intercept_scaling)
+        parameters.check_integer("max_iter", self.max_iter, at_least=1, allowed="an integer >= 1")
+        parameters.check_flag("fit_intercept", self.fit_intercept)
+        parameters.as_random_state(self.random_state)
 
     def _decisions(self, X: Any) -> np.ndarray:
         """Outputs of all problems, shape (n, n_problems)."""
         check_is_fitted(self)
         return np.asarray(check_predict_X(self, X) @ self.coef_.T) + self.intercept_
 
-    def _check_fitted(self) -> None:
-        super()._check_fitted()
-        if self.coef_.shape != (len(self.intercept_), self.n_features_in_):
-            raise ValueError("coef_ does not have a row for each intercept_ and a column for each feature")
 
-
-class LinearSVC(ClassifierMixin, LinearMachine):
+class LinearSVC(LayoutClassifier, LinearMachine):
     """Linear support vector classification with a certificate, for many rows or many features.
 
     Takes the place of `sklearn.svm.LinearSVC`: the same parameters, losses and attributes. Each class against
@@ -191,66 +148,33 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         fit_intercept=True, intercept_scaling=1.0, class_weight=None, verbose=0, random_state=None,
         max_iter=1000,
     ):  # fmt: skip
-        self.penalty, self.loss, self.dual, self.tol, self.C = penalty, loss, dual, tol, C
-        self.multi_class, self.fit_intercept, self.intercept_scaling = (
-            multi_class,
-            fit_intercept,
-            intercept_scaling,
-        )
-        self.class_weight, self.verbose = class_weight, verbose
-        self.random_state, self.max_iter = random_state, max_iter
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("penalty", self.penalty, ["l2"])
-        check_choice("loss", self.loss, ["squared_hinge", "hinge"])
-        check_choice("multi_class", self.multi_class, ["ovr"])
+        parameters.check_choice("penalty", self.penalty, ["l2"])
+        parameters.check_choice("loss", self.loss, ["squared_hinge", "hinge"])
+        parameters.check_choice("multi_class", self.multi_class, ["ovr"])
 
-    def _columns(self, data: TrainingSet) -> list[np.ndarray]:
-        return list(Layout(len(data.classes), "ovr").check_size(data.m).signs(data.codes).T)
-
-    def _weights(self, data: TrainingSet) -> list[np.ndarray]:
-        """As in LIBLINEAR, rows of the rest of several classes have no class weight."""
-        if len(data.classes) == 2:
-            return [data.weights]
-        of_class = data.class_weight[data.codes]
+    def _problems(self, rows: Any, data: TrainingSet) -> list[LinearProblem]:
+        layout = Layout(len(data.classes), "ovr").check_size(data.m)
+        weights = [data.weights]
+        if not layout.is_binary:  # as in LIBLINEAR, rows of the rest have no class weight
+            unweighted = data.weights / data.class_weight[data.codes]
+            weights = [np.where(data.codes == k, data.weights, unweighted) for k in range(layout.n_classes)]
         return [
-            np.where(data.codes == k, data.weights, data.weights / of_class) for k in range(len(data.classes))
+            LinearProblem(rows, signs, bounds_from(self.C, own), squared=self.loss == "squared_hinge")
+            for signs, own in zip(layout.signs(data.codes).T, weights, strict=True)
         ]
 
-    def _loss(self) -> dict[str, Any]:
-        return {"squared": self.loss == "squared_hinge"}
+    @property
+    def _layout(self) -> Layout:
+        return Layout(len(self.classes_), "ovr")
 
-    def _keep(self, data: TrainingSet) -> None:
-        self.classes_ = data.classes
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Signed distance-like score: positive for the second of two classes, else one for each class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        decisions = self._decisions(X)
-        return decisions[:, 0] if decisions.shape[1] == 1 else decisions
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each row of `X`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        decisions = self._decisions(X)
-        return self.classes_[Layout(len(self.classes_), "ovr").vote(decisions)]
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        if self.coef_.shape != (len(self.intercept_), self.n_features_in_):
+            raise ValueError("coef_ does not have a row for each intercept_ and a column for each feature")
 
 
 class LinearSVR(RegressorMixin, LinearMachine):
@@ -294,36 +218,21 @@ class LinearSVR(RegressorMixin, LinearMachine):
         self, *, epsilon=0.0, tol=1e-4, C=1.0, loss="epsilon_insensitive", fit_intercept=True,
         intercept_scaling=1.0, dual="auto", verbose=0, random_state=None, max_iter=1000,
     ):  # fmt: skip
-        self.epsilon, self.tol, self.C, self.loss, self.fit_intercept = epsilon, tol, C, loss, fit_intercept
-        self.intercept_scaling, self.dual, self.verbose = intercept_scaling, dual, verbose
-        self.random_state, self.max_iter = random_state, max_iter
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if check_number("epsilon", self.epsilon, above=-np.inf, allowed="a finite number >= 0") < 0.0:
-            raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}; use 0 for no tube")
-        check_choice("loss", self.loss, ["epsilon_insensitive", "squared_epsilon_insensitive"])
+        parameters.check_epsilon(self.epsilon)
+        parameters.check_choice("loss", self.loss, ["epsilon_insensitive", "squared_epsilon_insensitive"])
 
-    def _loss(self) -> dict[str, Any]:
-        return {"squared": self.loss == "squared_epsilon_insensitive", "epsilon": float(self.epsilon)}
-
-    def _keep(self, data: TrainingSet) -> None:
-        self.coef_ = self.coef_[0]
+    def _problems(self, rows: Any, data: TrainingSet) -> list[LinearProblem]:
+        is_squared, upper = self.loss == "squared_epsilon_insensitive", bounds_from(self.C, data.weights)
+        return [LinearProblem(rows, data.targets, upper, squared=is_squared, epsilon=float(self.epsilon))]
 
     def _check_fitted(self) -> None:
-        KernelMachine._check_fitted(self)
+        super()._check_fitted()
         if self.coef_.shape != (self.n_features_in_,) or self.intercept_.shape != (1,):
             raise ValueError("coef_ does not have an entry for each feature, or intercept_ not one")
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The target of each row of `X`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self._decisions(X)
+    def _predicted(self, decisions: np.ndarray) -> np.ndarray:
+        return decisions

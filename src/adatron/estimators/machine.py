@@ -1,17 +1,19 @@
 """What `SVC`, `SVR` and `OneClassSVM` share: from checked parameters to runs of any solver."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators import parameters
 from adatron.estimators.base import FitPlan, summary_attributes
 from adatron.estimators.classifier import Layout
 from adatron.estimators.expansion import ExpansionMachine, expansion_attributes, fitted_like, libsvm_form
 from adatron.estimators.iter_fit import IterFitMixin
-from adatron.estimators.training_set import linear_weights
+from adatron.estimators.training_set import linear_weights, with_constant
 from adatron.kernels import Constant, Kernel, Linear, Precomputed
 from adatron.numerics.threads import usable_threads
 from adatron.problems import LevelProblem
@@ -34,7 +36,7 @@ class SupportVectorMachine(IterFitMixin, ExpansionMachine):
     _problems: Any  # (gram, data, layout) → problems that share the kernel matrix
     _accepts_dask = True
     _aim = 1.0  # part of tol that a fit aims at
-    exact_certificate = False  # where it is no parameter
+    exact_certificate = fit_intercept = False  # where they are no parameters
     _is_hard: Any = False  # whether a margin without slack is asked for
 
     @property
@@ -61,13 +63,13 @@ class SupportVectorMachine(IterFitMixin, ExpansionMachine):
     def _plan(self, X: Any, y: Any, sample_weight: Any) -> FitPlan:
         self._check_parameters()
         data = self._training_set(X, y, sample_weight)
-        layout = Layout(len(data.classes) or 2, getattr(self, "multi_class", "ovr")).check_size(data.m)
+        layout = Layout(len(data.classes) or 2, self.multi_class).check_size(data.m)
         few_rows = self._is_greedy and self.rank is None and not layout.is_direct
-        has_bias = getattr(self, "fit_intercept", False)
         kernel = parameters.kernel_from(self, data.X, data.sample_weight)
-        if isinstance(kernel, Linear) and few_rows and has_bias:  # the papers' algorithms keep their kernel
+        if few_rows and self.fit_intercept and isinstance(kernel, Linear):
+            # not for the papers' algorithms, which keep their kernel
             data = data.centred_if_far()
-        constant = float(layout.is_direct and has_bias)
+        constant = float(layout.is_direct and self.fit_intercept)
         trained, X = _plus_one(kernel, data.X) if constant else (kernel, data.X)
         choice, indefinite = parameters.kernel_matrix(
             self, trained, X, needs_few_rows=few_rows, copies=layout.copies_of_the_matrix(data.codes),
@@ -77,33 +79,43 @@ class SupportVectorMachine(IterFitMixin, ExpansionMachine):
         problems = self._problems(choice.gram, data, layout)
         is_spread = self.n_jobs is None and self._is_greedy and len(problems) >= _MANY_PROBLEMS
         n_threads = usable_threads() if is_spread else parameters.count_threads(self.n_jobs)
-        runs, limit = self._runs(problems, indefinite), self.time_limit
-        return FitPlan(kernel, data, choice.gram, runs, choice.reason, layout, constant, limit, n_threads)
+        runs = self._runs(problems, indefinite, self._starts(problems))
+        return FitPlan(
+            kernel, data, choice.gram, runs, choice.reason,
+            layout=layout, constant=constant, time_limit=self.time_limit, n_threads=n_threads,
+        )  # fmt: skip
 
-    def _runs(self, problems: list[Any], indefinite: bool) -> list[Run]:
+    @property
+    def _is_direct(self) -> bool:
+        return self.multi_class == "crammer_singer"
+
+    def _starts(self, problems: list[Any]) -> list[Any]:
+        """The multipliers of the last fit with `warm_start`, if they fit the problems, or None for each."""
+        shapes = [(p.m, p.n_classes) if self._is_direct else p.y.shape for p in problems]
+        last = vars(self).get("_alphas", []) if self.warm_start else []
+        return last if [alpha.shape for alpha in last] == shapes else [None] * len(problems)
+
+    def _runs(self, problems: list[Any], indefinite: bool, starts: list[Any]) -> list[Run]:
         first = problems[0]
-        is_direct = getattr(self, "multi_class", "") == "crammer_singer"
-        if is_direct:
+        if self._is_direct:
             solver: Any = CrammerSinger()
         elif self._is_greedy and (indefinite or not first.gram.has_entries):
             solver = KernelAdatron()
         else:
             solver = parameters.solver_from(self.solver, self.learning_rate, first)
         may_give_up = self.max_iter == -1 and self.time_limit is None and isinstance(solver, _CRAWLING)
-        regime = self._regime
-        if self.exact_certificate:
-            regime = replace(regime, all_in_double=first.m)
-        rule: dict[str, Any] = {"indefinite": indefinite, "may_give_up": may_give_up, "regime": regime}
-        rule |= {"aim": self._aim if self.tol >= _EXACT_BELOW else 1.0, "eager": self.solver == "auto"}
+        regime = replace(self._regime, all_in_double=first.m) if self.exact_certificate else self._regime
+        aim = self._aim if self.tol >= _EXACT_BELOW else 1.0
+        rule = partial(
+            GapRule, float(self.tol), aim=aim, eager=self.solver == "auto",
+            indefinite=indefinite, may_give_up=may_give_up, regime=regime,
+        )  # fmt: skip
         most = parameters.check_max_iter(self.max_iter)
         if isinstance(first, LevelProblem):
             most = min(most, _INDEFINITE_LEVELS) if indefinite else most
             solver = LevelSearch(solver, most, may_give_up, indefinite, regime)
-        shapes = [(first.m, first.n_classes)] if is_direct else [p.y.shape for p in problems]
-        previous = getattr(self, "_alphas", []) if self.warm_start else []
-        starts = previous if [alpha.shape for alpha in previous] == shapes else [None] * len(problems)
         return [
-            Run(problem, solver, GapRule(float(self.tol), **rule), max_iter=most, alpha=start, first=number)
+            Run(problem, solver, rule(), max_iter=most, alpha=start, first=number)
             for number, (problem, start) in enumerate(zip(problems, starts, strict=True))
         ]
 
@@ -121,9 +133,10 @@ class SupportVectorMachine(IterFitMixin, ExpansionMachine):
     @property
     def coef_(self) -> Any:
         """Weights of the features, one row per problem; linear kernel only. Sparse after a sparse fit."""
-        if not isinstance(getattr(self, "_kernel", None), Linear):
-            raise AttributeError("coef_ is only available when using a linear kernel")
+        check_is_fitted(self)
         expansion = self._expansion
+        if not isinstance(expansion.kernel, Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
         weights: Any = linear_weights(expansion.vectors, expansion.coefficients)
         weights = sparse.csr_array(weights) if sparse.issparse(expansion.vectors) else weights
         # a change of it would not change the model
@@ -146,7 +159,8 @@ class SupportVectorMachine(IterFitMixin, ExpansionMachine):
         names = (base.__name__ for base in type(self).__mro__)
         kind = getattr(svm, next(name for name in names if name in _OF_SKLEARN))
         model = fitted_like(kind, self, libsvm_form(self))
-        model.set_params(**{name: getattr(self, name) for name in _SHARED if hasattr(self, name)})
+        own = self.get_params(deep=False)
+        model.set_params(**{name: own[name] for name in _SHARED if name in own})
         model.n_iter_, model.fit_status_ = self.n_iter_, self.fit_status_
         if hasattr(self, "class_weight_"):
             model.class_weight_ = self.class_weight_.copy()
@@ -170,5 +184,4 @@ def _plus_one(kernel: Kernel, X: Any) -> tuple[Kernel, Any]:
         return kernel, X + 1.0
     if not isinstance(kernel, Linear):
         return kernel + Constant(1.0), X
-    ones = np.ones((X.shape[0], 1))  # as a feature it keeps the rows a factor of the matrix
-    return kernel, sparse.csr_array(sparse.hstack([X, ones])) if sparse.issparse(X) else np.hstack([X, ones])
+    return kernel, with_constant(X, 1.0)  # so that the rows stay a factor of the matrix

@@ -8,7 +8,7 @@ import numpy as np
 from adatron.estimators.base import FitPlan
 from adatron.estimators.classifier import Layout
 from adatron.estimators.machine import SupportVectorMachine
-from adatron.estimators.parameters import check_choice, check_number
+from adatron.estimators.parameters import check_choice, check_nu, check_number
 from adatron.estimators.svc import SVC
 from adatron.estimators.svr import SVR
 from adatron.estimators.training_set import TrainingSet
@@ -26,9 +26,7 @@ class NuSVC(SVC):
 
     ν is a part of the training rows: at most this part is within the margin or on the wrong side, and at
     least this part are support vectors. The model is that of `SVC` for some C, which is found with it.
-
-    Changing ``from sklearn.svm import NuSVC`` to ``from adatron import NuSVC`` works: parameters and
-    fitted attributes have the same names and conventions.
+    A drop-in for `sklearn.svm.NuSVC`: parameters and fitted attributes have the same names and conventions.
 
     Parameters
     ----------
@@ -91,37 +89,34 @@ None, True
         decision_function_shape="ovr", break_ties=False, random_state=None, fit_intercept=True, solver="auto",
         learning_rate="auto", multi_class="ovo", rank=None, time_limit=None, warm_start=False, n_jobs=None,
     ):  # fmt: skip
-        self.nu, self.kernel, self.degree, self.gamma, self.coef0 = nu, kernel, degree, gamma, coef0
-        self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size
-        self.class_weight, self.verbose, self.max_iter = class_weight, verbose, max_iter
-        self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
-        self.random_state, self.fit_intercept, self.solver = random_state, fit_intercept, solver
-        self.learning_rate, self.multi_class, self.rank = learning_rate, multi_class, rank
-        self.time_limit, self.warm_start, self.n_jobs = time_limit, warm_start, n_jobs
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
-        _check_nu(self.nu)
+        check_nu(self.nu)
         check_choice("multi_class", self.multi_class, ["ovo", "ovr"])
         check_choice("decision_function_shape", self.decision_function_shape, ["ovr", "ovo"])
         SupportVectorMachine._check_parameters(self)
 
     def _problems(self, gram: Gram, data: TrainingSet, layout: Layout) -> list[Any]:
-        nu, bias, weights = float(self.nu), bool(self.fit_intercept), data.weights
-        if layout.is_pairwise:
-            parts = [
-                (gram.restrict(rows), signs, weights[rows]) for rows, signs in layout.pair_rows(data.codes)
-            ]
-        else:
-            parts = [(gram, signs, weights) for signs in layout.signs(data.codes).T]
-        return [nu_classification(*part, nu, bias=bias) for part in parts]
+        nu, bias = float(self.nu), bool(self.fit_intercept)
+        return [
+            nu_classification(part, column, data.weights[rows], nu, bias=bias)
+            for part, rows, signs in layout.parts(gram, data.codes)
+            for column in np.atleast_2d(signs.T)
+        ]
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
-        Cs = np.array([self._C_of(run, own) for run, own in zip(plan.runs, solutions, strict=True)])
-        scaled = [_multiplied(solution, C) for solution, C in zip(solutions, Cs, strict=True)]
-        attributes = super()._attributes(plan, scaled)
-        return attributes | {"C_": Cs, "_bound": float(Cs.max() * plan.data.weights.max())}
+        Cs, scaled = [], []
+        for run, solution in zip(plan.runs, solutions, strict=True):
+            C, (low, high) = self._C_of(run, solution), solution.bias_interval
+            alpha, bias = C * solution.alpha, C * solution.bias
+            scaled.append(replace(solution, alpha=alpha, bias=bias, bias_interval=(C * low, C * high)))
+            Cs.append(C)
+        bound = float(max(Cs) * plan.data.weights.max())
+        return super()._attributes(plan, scaled) | {"C_": np.array(Cs), "_bound": bound}
 
     def _C_of(self, run: Run, solution: DualSolution) -> float:
+        """1/ρ, if there is a margin ρ."""
         unit = float(run.problem.total * run.problem.diagonal.max())
         least = unit * (_HARDLY_ANY if solution.status is Status.MAX_ITER else _NO_MARGIN)
         if solution.level > least:
@@ -136,30 +131,29 @@ None, True
 
     def _after_fit(self, plan: FitPlan) -> None:
         if self.probability:  # the folds have the C of the fit, not its ν
-            runs, solutions = plan.runs, plan.solutions()
-            groups = [[k] for k in range(len(runs))] if plan.layout.is_pairwise else [list(range(len(runs)))]
-            plan = replace(plan, runs=[self._with_C(runs, solutions, group) for group in groups])
+            n, solutions = len(plan.runs), plan.solutions()
+            groups = [slice(k, k + 1) for k in range(n)] if plan.layout.is_pairwise else [slice(n)]
+            plan = replace(plan, runs=[self._with_C(plan.runs, solutions, group) for group in groups])
         super()._after_fit(plan)
 
-    def _with_C(self, runs: list[Run], solutions: list[DualSolution], group: list[int]) -> Run:
+    def _with_C(self, runs: list[Run], solutions: list[DualSolution], group: slice) -> Run:
         """Some problems, which share a kernel matrix, with the C that was found: one column each."""
-        first, Cs = runs[group[0]], self.C_[group]
-        y, upper = (np.hstack([getattr(runs[k].problem, name) for k in group]) for name in ("y", "upper"))
-        problem = DualProblem(first.problem.gram, y, np.ones_like(y), Cs * upper, first.problem.equality)
-        alpha = Cs * np.column_stack([solutions[k].alpha for k in group])
+        first, Cs = runs[group][0], self.C_[group]
+        y = np.hstack([run.problem.y for run in runs[group]])
+        upper = Cs * np.hstack([run.problem.upper for run in runs[group]])
+        alpha = Cs * np.column_stack([solution.alpha for solution in solutions[group]])
+        problem = DualProblem(first.problem.gram, y, np.ones_like(y), upper, first.problem.equality)
         search: Any = first.solver
-        solver, rule = search.solver, GapRule(float(self.tol), regime=self._regime)
-        return Run(problem, solver, rule, max_iter=first.max_iter, alpha=alpha, first=first.first)
+        rule = GapRule(float(self.tol), regime=self._regime)
+        return Run(problem, search.solver, rule, max_iter=first.max_iter, alpha=alpha, first=first.first)
 
 
 class NuSVR(SVR):
     """Support vector regression with ν in the place of ε, and a certificate.
 
     ν is a part of the training rows: at most this part is outside of the tube, and at least this part are
-    support vectors. The model is that of `SVR` for some ε, which is found with it.
-
-    Changing ``from sklearn.svm import NuSVR`` to ``from adatron import NuSVR`` works: parameters and
-    fitted attributes have the same names and conventions.
+    support vectors. The model is that of `SVR` for some ε, which is found with it. A drop-in for
+    `sklearn.svm.NuSVR`: parameters and fitted attributes have the same names and conventions.
 
     Parameters
     ----------
@@ -213,14 +207,10 @@ class NuSVR(SVR):
         cache_size="auto", verbose=False, max_iter=-1, fit_intercept=True, solver="auto",
         learning_rate="auto", rank=None, time_limit=None, warm_start=False, random_state=None, n_jobs=None,
     ):  # fmt: skip
-        self.nu, self.C, self.kernel, self.degree, self.gamma = nu, C, kernel, degree, gamma
-        self.coef0, self.tol, self.shrinking, self.cache_size = coef0, tol, shrinking, cache_size
-        self.verbose, self.max_iter, self.fit_intercept = verbose, max_iter, fit_intercept
-        self.solver, self.learning_rate, self.rank, self.time_limit = solver, learning_rate, rank, time_limit
-        self.warm_start, self.random_state, self.n_jobs = warm_start, random_state, n_jobs
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
-        _check_nu(self.nu)
+        check_nu(self.nu)
         check_number("C", self.C)
         SupportVectorMachine._check_parameters(self)
 
@@ -230,17 +220,3 @@ class NuSVR(SVR):
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
         return super()._attributes(plan, solutions) | {"epsilon_": 0.0 - solutions[0].level}
-
-
-def _check_nu(nu: Any) -> None:
-    allowed = "a number above 0 and at most 1"
-    if check_number("nu", nu, allowed=allowed) > 1.0:
-        raise ValueError(f"nu must be {allowed}, got {nu!r}")
-
-
-def _multiplied(solution: DualSolution, C: float) -> DualSolution:
-    """The solution for this C, from that of the ν-problem."""
-    low, high = solution.bias_interval
-    return replace(
-        solution, alpha=C * solution.alpha, bias=C * solution.bias, bias_interval=(C * low, C * high)
-    )

@@ -11,7 +11,7 @@ from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.expansion import DecisionMixin
 from adatron.estimators.machine import SupportVectorMachine
-from adatron.estimators.parameters import check_number
+from adatron.estimators.parameters import check_nu
 from adatron.estimators.training_set import TrainingSet, weighted_set
 from adatron.gram import Gram
 from adatron.problems import one_class
@@ -23,8 +23,7 @@ _ON_SURFACE = 1e-9  # scores below this part of the offset: rounding must not de
 class OneClassSVM(OutlierMixin, DecisionMixin, SupportVectorMachine):
     """Novelty detection with a certificate.
 
-    Changing ``from sklearn.svm import OneClassSVM`` to ``from adatron import OneClassSVM`` works:
-    parameters and fitted attributes have the same names, conventions and scale.
+    A drop-in for `sklearn.svm.OneClassSVM`, with the same names, conventions and scale of attributes.
 
     Parameters
     ----------
@@ -87,11 +86,7 @@ class OneClassSVM(OutlierMixin, DecisionMixin, SupportVectorMachine):
         time_limit=None, warm_start=False, random_state=None, n_jobs=None,
         exact_certificate=False,
     ):  # fmt: skip
-        self.nu, self.kernel, self.degree, self.gamma, self.coef0 = nu, kernel, degree, gamma, coef0
-        self.tol, self.shrinking, self.cache_size, self.verbose = tol, shrinking, cache_size, verbose
-        self.max_iter, self.solver, self.learning_rate, self.rank = max_iter, solver, learning_rate, rank
-        self.time_limit, self.warm_start = time_limit, warm_start
-        self.random_state, self.n_jobs, self.exact_certificate = random_state, n_jobs, exact_certificate
+        self._set_parameters(locals())
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -136,9 +131,7 @@ class OneClassSVM(OutlierMixin, DecisionMixin, SupportVectorMachine):
             raise ValueError("offset_ is not -intercept_, or dual_coef_ has negative multipliers")
 
     def _check_parameters(self) -> None:
-        allowed = "a number above 0 and at most 1"
-        if check_number("nu", self.nu, allowed=allowed) > 1.0:
-            raise ValueError(f"nu must be {allowed}, got {self.nu!r}")
+        check_nu(self.nu)
         super()._check_parameters()
 
     def _problems(self, gram: Gram, data: TrainingSet, layout: Any) -> list[Any]:

@@ -18,10 +18,9 @@ from adatron.kernels import KERNELS, CallableKernel, Kernel, Precomputed, mercer
 from adatron.solvers import SOLVERS, KernelAdatron
 
 _FLAGS = (
-    *("shrinking", "fit_intercept", "warm_start", "probability", "break_ties", "averaged"),
-    "exact_certificate",
-)
-_FEW_ROWS = 10  # that tell most kernels from degenerate ones
+    "shrinking", "fit_intercept", "warm_start", "probability", "break_ties", "averaged", "exact_certificate",
+)  # fmt: skip
+_FEW_ROWS = 10  # enough to see that most kernels are not degenerate
 _ROUNDING = 64 * np.finfo(float).eps  # a spread below this part of the mean is rounding
 
 _REQUIREMENTS = {  # what a solver may need, the test of it, and the way out when it fails
@@ -51,6 +50,27 @@ def check_number(
     if not is_number or not value > above or (np.isinf(value) and not allow_inf):
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
     return float(value)
+
+
+def check_fraction(name: str, value: Any, *, allowed: str, may_be_one: bool = False) -> float:
+    """A number above 0 and below 1, or at most 1."""
+    fraction = check_number(name, value, allowed=allowed)
+    if fraction > 1.0 or (fraction == 1.0 and not may_be_one):
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+    return fraction
+
+
+def check_nu(value: Any) -> float:
+    """The parameter ν."""
+    return check_fraction("nu", value, allowed="a number above 0 and at most 1", may_be_one=True)
+
+
+def check_epsilon(value: Any) -> float:
+    """Half the width of a tube."""
+    epsilon = check_number("epsilon", value, above=-np.inf, allowed="a finite number >= 0")
+    if epsilon < 0.0:
+        raise ValueError(f"epsilon must be a finite number >= 0, got {value!r}; use 0 for no tube")
+    return epsilon
 
 
 def check_integer(name: str, value: Any, *, at_least: int, allowed: str) -> int:
@@ -100,9 +120,10 @@ def check_common_parameters(estimator: Any) -> None:
     if rank is not None and not is_rank:
         raise ValueError(f"rank must be None, an integer >= 1 or a number between 0 and 1, got {rank!r}")
     as_random_state(estimator.random_state)
-    count_threads(getattr(estimator, "n_jobs", None))
+    given = vars(estimator)
+    count_threads(given.get("n_jobs"))
     for name in _FLAGS:
-        check_flag(name, getattr(estimator, name, False))
+        check_flag(name, given.get(name, False))
 
 
 def as_random_state(random_state: Any) -> np.random.RandomState:
@@ -164,13 +185,14 @@ def kernel_from(estimator: Any, X: Any, weights: np.ndarray) -> Kernel:
         kernel = CallableKernel(kernel)
     if isinstance(kernel, CallableKernel) and X.shape[0] > 1:
         first, again = kernel(X[:2], X[:2]), kernel(X[:2], X[:2])
-        scale = 1e-10 * max(float(np.abs(first).max()), 1e-300)
-        if np.abs(first - again).max() > scale:
-            message = f"kernel function {kernel.name!r} is not deterministic: two calls differ"
-            warnings.warn(message, KernelWarning, stacklevel=6)
-        elif np.abs(first - first.T).max() > scale:
-            message = f"kernel function {kernel.name!r} is not symmetric: k(x, z) differs from k(z, x)"
-            warnings.warn(message, KernelWarning, stacklevel=6)
+        rounding = 1e-10 * max(float(np.abs(first).max()), 1e-300)
+        wrong = ""
+        if np.abs(first - again).max() > rounding:
+            wrong = "is not deterministic: two calls differ"
+        elif np.abs(first - first.T).max() > rounding:
+            wrong = "is not symmetric: k(x, z) differs from k(z, x)"
+        if wrong:
+            warnings.warn(f"kernel function {kernel.name!r} {wrong}", KernelWarning, stacklevel=6)
     if isinstance(kernel, Kernel):
         return kernel
     kind: Any = KERNELS[check_choice("kernel", kernel, list(KERNELS))]
@@ -183,16 +205,17 @@ def kernel_from(estimator: Any, X: Any, weights: np.ndarray) -> Kernel:
 
 
 def _gamma(gamma: Any, X: Any, weights: np.ndarray) -> float:
-    """``1/(d v)`` for "scale", v the variance of all entries, which a row of weight 2 counts in twice.
+    """The number that `gamma` stands for; a row of weight 2 counts twice.
 
-    "mean" is ``1/β``, β the mean squared distance of the rows to their mean (Tsang & Kwok 2007).
+    "scale" is ``1/(n_features v)``, v the variance of all entries; "mean" is ``1/β``, β the mean squared
+    distance of the rows to their mean (Tsang & Kwok 2007).
     """
     if not isinstance(gamma, str):
         return check_number("gamma", gamma, allowed="'scale', 'auto', 'mean' or a finite number > 0")
     check_choice("gamma", gamma, ["scale", "auto", "mean"])
-    d = X.shape[1]
+    n_features = X.shape[1]
     if gamma == "auto":
-        return 1.0 / d
+        return 1.0 / n_features
     weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # a power of two rounds nothing
     with np.errstate(over="ignore", invalid="ignore"):
         if gamma == "mean":
@@ -201,9 +224,9 @@ def _gamma(gamma: Any, X: Any, weights: np.ndarray) -> float:
             spread = _weighted_mean(weights, by_rows(_less_the_centre, X, centre)) + size
             varies = spread > _ROUNDING * size
         else:
-            mean = _weighted_mean(weights, by_rows(_row_totals, X)) / d
-            variance = _weighted_mean(weights, by_rows(_squared_deviations, X, mean)) / d
-            spread, varies = d * variance, np.sqrt(variance) > _ROUNDING * abs(mean)
+            mean = _weighted_mean(weights, by_rows(_row_totals, X)) / n_features
+            variance = _weighted_mean(weights, by_rows(_squared_deviations, X, mean)) / n_features
+            spread, varies = n_features * variance, np.sqrt(variance) > _ROUNDING * abs(mean)
     if not np.isfinite(spread):
         raise KernelError("the variance of X overflows float64; scale X (e.g. with StandardScaler)")
     if varies and spread > np.finfo(float).tiny:
@@ -255,8 +278,7 @@ def kernel_matrix(
 def inspect_gram(gram: Gram, kernel: Kernel) -> bool:
     """Refuse a vanishing kernel, warn of a suspicious one; whether it is indefinite."""
     m, psd = gram.m, kernel.traits.psd
-    # what a few rows, spread over all, show to be no degenerate kernel is none
-    few = np.arange(0, m, -(-m // _FEW_ROWS))
+    few = np.arange(0, m, -(-m // _FEW_ROWS))  # spread over all; mostly they show that nothing is wrong
     if psd and len(few) > 2 and not _suspicion(gram.block(few, few)):
         return False
     rows = np.unique(np.linspace(0, m - 1, min(m, 500)).astype(int))

@@ -13,19 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, log_expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators.base import FitPlan
-from adatron.estimators.classifier import Layout
+from adatron.estimators.classifier import Layout, LayoutClassifier
 from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.folds import stratified_folds
 from adatron.estimators.parameters import as_random_state
@@ -103,10 +102,9 @@ class PairProbabilities:
     def from_held_out(cls, decisions: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> Self:
         """Fit to decisions of rows of known classes."""
         pairs = []
-        for column, (i, j) in enumerate(combinations(range(int(codes.max()) + 1), 2)):
-            rows = np.flatnonzero((codes == i) | (codes == j))
-            values, is_first = decisions[rows, column : column + 1], (codes[rows] == i).astype(int)
-            pairs.append(ClassProbabilities.from_held_out(values, is_first, weights[rows]))
+        for pair, (rows, signs) in enumerate(Layout(int(codes.max()) + 1, "ovo").pair_rows(codes)):
+            own, is_first = decisions[rows, pair][:, None], (signs > 0.0).astype(int)
+            pairs.append(ClassProbabilities.from_held_out(own, is_first, weights[rows]))
         scores = _pair_scores(decisions, pairs)
         return cls(pairs, ClassProbabilities.from_held_out(scores, codes, weights))
 
@@ -117,23 +115,21 @@ class PairProbabilities:
 def _pair_scores(decisions: np.ndarray, pairs: list[ClassProbabilities]) -> np.ndarray:
     """Sum of the log-probabilities of each class against every other."""
     n_classes = round(0.5 + (0.25 + 2.0 * len(pairs)) ** 0.5)
-    scores = np.zeros((len(decisions), n_classes))
-    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        log_odds = pairs[column].log_odds(decisions[:, column])
-        scores[:, i] += log_expit(log_odds)
-        scores[:, j] += log_expit(-log_odds)
-    return scores
+    log_odds = np.stack([pair.log_odds(own) for pair, own in zip(pairs, decisions.T, strict=True)], axis=1)
+    return Layout(n_classes, "ovo").by_class(log_expit(log_odds), log_expit(-log_odds))
 
 
 def _has_probabilities(model: Any) -> bool:
     """For `available_if`, which shows the reason why a method is missing."""
-    if not getattr(model, "probability", True):
+    if not model.probability:
         raise AttributeError("predict_proba is not available when probability=False")
     return True
 
 
 class CalibratedMixin:
     """Probabilities of a classifier that has calibrated its decisions."""
+
+    probability = True  # unless it is a parameter
 
     @available_if(_has_probabilities)
     @lazy_on_dask
@@ -149,7 +145,7 @@ class CalibratedMixin:
         ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        if not hasattr(self, "_probabilities"):
+        if "_probabilities" not in vars(self):
             raise NotFittedError(
                 "predict_proba is not available when fitted with probability=False, by iter_fit or by a fit "
                 "that was interrupted; call fit with probability=True"
@@ -173,8 +169,8 @@ class CalibratedMixin:
 
     def _check_fitted(self: Any) -> None:
         super()._check_fitted()  # type: ignore[misc]
-        is_of_pairs = isinstance(getattr(self, "_probabilities", None), PairProbabilities)
-        if hasattr(self, "_probabilities") and is_of_pairs != self._layout.is_pairwise:
+        found = vars(self).get("_probabilities")
+        if found is not None and isinstance(found, PairProbabilities) != self._layout.is_pairwise:
             raise ValueError("_probabilities are those of another strategy")
 
     def _calibrated(self: Any, decisions: np.ndarray) -> np.ndarray:
@@ -198,26 +194,27 @@ def held_out_decisions(
     plan: FitPlan, solutions: list[DualSolution], n_folds: int, random_state: np.random.RandomState
 ) -> np.ndarray:
     """Decisions (m, n_problems) of each row, by problems that were trained without its fold."""
-    data, layout, m, n = plan.data, plan.layout, plan.data.m, len(solutions)
+    data, layout = plan.data, plan.layout
     folds = stratified_folds(data.codes, n_folds, random_state)
+    decisions = np.empty((data.m, layout.n_outputs))
     if layout.is_direct:
-        by_fold = [_without_fold(plan, solutions[0], folds, fold) for fold in range(n_folds)]
-        return np.vstack(by_fold)[np.argsort(np.argsort(folds, kind="stable"))]
-    parts = [rows for rows, _ in layout.pair_rows(data.codes)] if layout.is_pairwise else [np.arange(m)]
-    pairs = list(zip(plan.runs, parts, strict=True))
-    found = _solved(plan, [_without_folds(run, solutions, folds[rows], n_folds) for run, rows in pairs])
-    decisions = np.empty((m, n))
+        for fold in range(n_folds):
+            decisions[folds == fold] = _without_fold(plan, solutions[0], folds, fold)
+        return decisions
+    rows_of = [rows for rows, _ in layout.pair_rows(data.codes)] if layout.is_pairwise else [slice(None)]
+    parts = list(zip(plan.runs, rows_of, strict=True))
+    found = _solved(plan, [_without_folds(run, solutions, folds[rows], n_folds) for run, rows in parts])
     for fold in range(n_folds):
-        held = np.flatnonzero(folds == fold)
-        coefficients, bias, known = np.zeros((m, n)), np.zeros(n), np.full(n, np.nan)
-        for (run, rows), own in zip(pairs, found, strict=True):
-            for b, y in enumerate(run.problem.y.T):
-                solution, place = own[fold * run.problem.n_columns + b], run.first + b
+        held, coefficients = np.flatnonzero(folds == fold), np.zeros_like(decisions)
+        bias, certain = np.zeros(layout.n_outputs), np.full(layout.n_outputs, np.nan)
+        for (run, rows), of_run in zip(parts, found, strict=True):
+            for column, y in enumerate(run.problem.y.T):
+                solution, place = of_run[fold * run.problem.n_columns + column], run.first + column
                 coefficients[rows, place], bias[place] = y * solution.alpha, solution.bias
-                left = np.unique(y[folds[rows] != fold])
-                if len(left) < 2:  # without a class to train on the other is the decision, as in LIBSVM
-                    known[place] = left.sum()
-        decisions[held] = np.where(np.isnan(known), _outputs(plan, held, coefficients) + bias, known)
+                labels = np.unique(y[folds[rows] != fold])
+                if len(labels) < 2:  # without a class to train on the other is the decision, as in LIBSVM
+                    certain[place] = labels.sum()
+        decisions[held] = np.where(np.isnan(certain), _outputs(plan, held, coefficients) + bias, certain)
     return decisions
 
 
@@ -266,25 +263,20 @@ def _outputs(plan: FitPlan, held: np.ndarray, coefficients: np.ndarray) -> np.nd
     return expand(plan.kernel, X[held], X[support], coefficients[support], np.float64)
 
 
-class HeldOutModel(ClassifierMixin, BaseEstimator):
+class HeldOutModel(LayoutClassifier, BaseEstimator):
     """A classifier for scikit-learn's scorers whose decisions are known: its X are row numbers.
 
     Probabilities are those that `probabilities` makes of the decisions.
     """
 
-    def __init__(self, decisions=None, classes=None, probabilities=None):
-        self.decisions, self.classes, self.classes_ = decisions, classes, classes
-        self.probabilities = probabilities
+    def __init__(self, decisions, classes, probabilities=None):
+        self.decisions, self.classes, self.probabilities = decisions, classes, probabilities
+        self.classes_, self._layout = classes, Layout(len(classes), "ovr")
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        values = self.decisions[np.asarray(X)[:, 0]]
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X: Any) -> np.ndarray:
-        values = self.decisions[np.asarray(X)[:, 0]]
-        return self.classes_[Layout(len(self.classes_), "ovr").vote(values)]
+    def _decisions(self, X: Any) -> np.ndarray:
+        return self.decisions[np.asarray(X)[:, 0]]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         slopes = [2.0, 2.0] if self.decisions.shape[1] == 1 else [1.0]
         found = self.probabilities or ClassProbabilities(np.array(slopes))
-        return found(self.decisions[np.asarray(X)[:, 0]])
+        return found(self._decisions(X))

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.estimators.expansion import Expansion, coef_beside
+from adatron.estimators.expansion import Expansion, ExpansionMachine, coef_beside
 from adatron.estimators.parameters import check_number
 from adatron.gram import expand
 from adatron.kernels import Precomputed
@@ -32,19 +32,12 @@ _OF_THE_FIT = (  # what is no longer true of a reduced model
 )  # fmt: skip
 
 
-class ReducibleMixin:
-    """Adds `reduced` to estimators that predict by an expansion."""
+class ReducibleMixin(ExpansionMachine):
+    """Adds `reduced` to estimators that predict by expansions."""
 
-    _expansion: Expansion
-    _rows_to_expand: Any
-    _expansions: Any
-    _layout: Any
     support_: Any
-    support_vectors_: Any
     n_support_: Any
     dual_coef_: Any
-    shape_fit_: Any
-    reduction_: dict[str, Any]
 
     def reduced(self, tolerance: float, X: Any = None) -> Self:
         """A copy that predicts nearly the same with fewer vectors.
@@ -104,17 +97,13 @@ class ReducibleMixin:
         small.reduction_ = _summary(machines, fewer, rows) | {"everywhere": sum(norms)}
         return small
 
-    # What follows is that of one expansion; `AutoEstimator` has several.
+    # The rest is for one expansion; `AutoEstimator`, which has several, overrides it.
 
     def _groups(self) -> np.ndarray | None:
         """Numbers of vectors of each class, where a pair of classes adds up the parts of both."""
         layout = vars(self).get("_layout")  # a regression has none
         is_paired = layout is not None and layout.is_pairwise and not self._has_landmarks
         return self.n_support_ if is_paired else None
-
-    @property
-    def _has_landmarks(self) -> bool:
-        return "kernel_error_" in vars(self)
 
     def _holds_training_rows(self) -> bool:
         return len(self._expansion.coefficients) == self.shape_fit_[0]
@@ -196,45 +185,43 @@ def _reduced(
 
 
 def _projected(
-    kernel: Any,
-    vectors: Any,
-    C: np.ndarray,
-    tolerance: float,
-    looked_at: list[Any],
-    first: int,
+    kernel: Any, vectors: Any, coefficients: np.ndarray, tolerance: float, looked_at: list[Any], first: int,
     everywhere: bool,
-) -> tuple[np.ndarray, np.ndarray, float]:
+) -> tuple[np.ndarray, np.ndarray, float]:  # fmt: skip
     """Places of a few vectors, their coefficients, and the norm of what the projection leaves of f."""
-    n, goal = len(C), _SAFE * tolerance
-    if n == 0:
-        return np.arange(0), C, 0.0
-    projection = _Projection(kernel, vectors, C, looked_at, first)
-    largest = float(np.sqrt(projection.diagonal.max()))
+    if len(coefficients) == 0:
+        return np.arange(0), coefficients, 0.0
+    projection, goal = _Projection(kernel, vectors, coefficients, looked_at, first), _SAFE * tolerance
+    size = float(np.sqrt(projection.diagonal.max()))  # the largest √k(x, x)
     while True:
-        if (projection.norm * largest if everywhere else projection.largest) <= goal:
-            coefficients, norm, difference = projection.solution()
-            if (norm * largest if everywhere else difference) <= tolerance:
+        if (projection.norm * size if everywhere else projection.largest) <= goal:
+            fewer, norm, difference = projection.solution()
+            if (norm * size if everywhere else difference) <= tolerance:
                 order = np.argsort(projection.pivots)
-                return np.array(projection.pivots, dtype=int)[order], coefficients[order], norm
+                return np.array(projection.pivots, dtype=int)[order], fewer[order], norm
             goal *= 0.5  # rounding has taken the rest
         if not projection.add():
-            return np.arange(n), C, 0.0
+            return np.arange(len(coefficients)), coefficients, 0.0
 
 
 class _Projection:
-    """The projection of ``f = Σ C_i k(v_i, ·)`` onto some of its vectors, one more at a time.
+    """The projection of ``f = Σ c_i k(v_i, ·)`` onto some of its vectors, one more at a time.
 
-    Rows that are looked at have the vectors themselves from place `first` on.
+    The vectors are among the rows that are looked at, from place `first` on.
     """
 
-    def __init__(self, kernel: Any, vectors: Any, C: np.ndarray, looked_at: list[Any], first: int) -> None:
-        self.kernel, self.vectors, self.C, self.looked_at = kernel, vectors, C, looked_at
-        self.own, self.pivots = slice(first, first + len(C)), list[int]()
+    def __init__(
+        self, kernel: Any, vectors: Any, coefficients: np.ndarray, looked_at: list[Any], first: int
+    ) -> None:
+        self.kernel, self.looked_at = kernel, looked_at
+        self.vectors, self.coefficients = vectors, coefficients
+        self.own = slice(first, first + len(coefficients))
+        self.pivots: list[int] = []
         self.diagonal = np.asarray(kernel.diagonal(vectors), dtype=np.float64)
         self.left = self.diagonal.copy()  # of k(v, v), beyond the span of the pivots
-        self.values = self._outputs(vectors, C)
+        self.values = self._outputs(vectors, coefficients)
         self.residual = self.values.copy()
-        self.squares = np.sum(C * self.residual[self.own], axis=0)  # ‖r‖² of every column
+        self.squares = np.sum(coefficients * self.residual[self.own], axis=0)  # ‖r‖² of every column
         self.factor = np.empty((len(self.values), _FIRST_ROOM))
 
     def _outputs(self, vectors: Any, coefficients: np.ndarray) -> np.ndarray:
@@ -250,19 +237,19 @@ class _Projection:
 
     def add(self) -> bool:
         """Add the vector that takes most of the norm; False if all that are left are in the span."""
-        k, own = len(self.pivots), self.residual[self.own]
+        n, own = len(self.pivots), self.residual[self.own]
         gains = np.sum(own**2, axis=1) / np.maximum(self.left, np.finfo(float).tiny)
         gains[self.left <= _LEAST_PIVOT * self.diagonal.max()] = -1.0
         p = int(gains.argmax())
         if gains[p] <= 0.0:
             return False
-        if k == self.factor.shape[1]:
+        if n == self.factor.shape[1]:
             self.factor = np.hstack([self.factor, np.empty_like(self.factor)])
         column = np.concatenate([self.kernel(rows, self.vectors[p : p + 1])[:, 0] for rows in self.looked_at])
-        column -= self.factor[:, :k] @ self.factor[self.own][p, :k]
+        column -= self.factor[:, :n] @ self.factor[self.own][p, :n]
         column /= np.sqrt(self.left[p])
         step = own[p] / column[self.own][p]
-        self.factor[:, k] = column
+        self.factor[:, n] = column
         self.residual -= np.outer(column, step)
         self.squares = self.squares - step**2
         self.left = np.maximum(self.left - column[self.own] ** 2, 0.0)
@@ -275,7 +262,7 @@ class _Projection:
         L = self.factor[self.own][self.pivots, : len(self.pivots)]
         coefficients = solve_triangular(L, self.values[self.own][self.pivots], lower=True)
         coefficients = solve_triangular(L, coefficients, lower=True, trans=1)
-        change = self.C.copy()
+        change = self.coefficients.copy()
         change[self.pivots] -= coefficients
         difference = self.values - self._outputs(self.vectors[self.pivots], coefficients)
         sizes = np.sqrt(self.diagonal) @ np.abs(change)

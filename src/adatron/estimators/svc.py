@@ -21,8 +21,7 @@ from adatron.training import DualSolution, Status
 class SVC(ReducibleMixin, CalibratedMixin, ExpansionClassifier, SupportVectorMachine):
     """Support vector classification with a certificate.
 
-    Changing ``from sklearn.svm import SVC`` to ``from adatron import SVC`` works: parameters and
-    fitted attributes have the same names and conventions.
+    A drop-in for `sklearn.svm.SVC`: parameters and fitted attributes have the same names and conventions.
 
     Parameters
     ----------
@@ -30,9 +29,11 @@ class SVC(ReducibleMixin, CalibratedMixin, ExpansionClassifier, SupportVectorMac
         Bound on the multipliers; ``float("inf")`` is a hard margin.
     kernel : {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}, Kernel or callable, \
 default="rbf"
+        With "precomputed", X in `fit` is the square kernel matrix of the rows.
     degree : int, default=3
-    gamma : {"scale", "auto"} or float, default="scale"
-        "scale" is ``1 / (n_features * variance of X)``, the variance weighted like the rows.
+    gamma : {"scale", "auto", "mean"} or float, default="scale"
+        "scale" is ``1 / (n_features * variance of X)``, the variance weighted like the rows; "auto" is
+        ``1 / n_features``, and "mean" as in `EnsembleSVC`.
     coef0 : float, default=0.0
     shrinking : bool, default=True
         Accepted for compatibility.
@@ -142,14 +143,7 @@ default="auto"
         learning_rate="auto", multi_class="ovo", rank=None, time_limit=None, warm_start=False, n_jobs=None,
         exact_certificate=False,
     ):  # fmt: skip
-        self.C, self.kernel, self.degree, self.gamma, self.coef0 = C, kernel, degree, gamma, coef0
-        self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size
-        self.class_weight, self.verbose, self.max_iter = class_weight, verbose, max_iter
-        self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
-        self.random_state, self.fit_intercept, self.solver = random_state, fit_intercept, solver
-        self.learning_rate, self.multi_class, self.rank = learning_rate, multi_class, rank
-        self.time_limit, self.warm_start, self.n_jobs = time_limit, warm_start, n_jobs
-        self.exact_certificate = exact_certificate
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
@@ -171,17 +165,16 @@ default="auto"
                     )
 
     def _problems(self, gram: Gram, data: TrainingSet, layout: Layout) -> list[Any]:
-        upper, codes, bias = bounds_from(self.C, data.weights), data.codes, self.fit_intercept
-        problems: list[Any] = []
+        upper = bounds_from(self.C, data.weights)
         if layout.is_direct:
-            problems += [crammer_singer(gram, codes, layout.n_classes, upper)]
-        elif layout.is_pairwise:
-            for rows, signs in layout.pair_rows(codes):
-                problems += [classification(gram.restrict(rows), signs, upper[rows], bias=bias)]
+            problems: list[Any] = [crammer_singer(gram, data.codes, layout.n_classes, upper)]
         else:
-            problems += [classification(gram, layout.signs(codes), upper, bias=bias)]
+            problems = [
+                classification(part, signs, upper[rows], bias=self.fit_intercept)
+                for part, rows, signs in layout.parts(gram, data.codes)
+            ]
         if np.isinf(problems[0].upper).any() and not is_precomputed(self.kernel):
-            check_coincident(data.X, codes, data.rows, data.classes)
+            check_coincident(data.X, data.codes, data.rows, data.classes)
         return problems
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
@@ -191,9 +184,9 @@ default="auto"
         coefficients = layout.coefficients(data.codes, [solution.alpha for solution in solutions])
         attributes = self._expanded(plan, solutions, coefficients)
         attributes["class_weight_"] = data.class_weight
-        # what no entry of dual_coef_ exceeds; two classes trained directly subtract theirs
-        subtracted = layout.is_direct and layout.is_binary
-        attributes["_bound"] = (1 + subtracted) * max(float(run.problem.upper.max()) for run in plan.runs)
+        # what no entry of dual_coef_ exceeds: two classes trained directly subtract theirs
+        largest = max(float(run.problem.upper.max()) for run in plan.runs)
+        attributes["_bound"] = 2.0 * largest if layout.is_direct and layout.is_binary else largest
         if layout.is_direct:  # a bias that is shrunk is the only one that is best
             attributes["bias_interval_"] = np.repeat(attributes["intercept_"][:, None], 2, axis=1)
         return attributes
@@ -221,21 +214,24 @@ def _not_separable(solutions: list[DualSolution], plan: FitPlan) -> InfeasibleEr
     """What to raise for a hard margin that cannot exist; it names rows that coincide in feature space."""
     number = next(i for i, solution in enumerate(solutions) if solution.status is Status.NOT_SEPARABLE)
     run = next(r for r in plan.runs if r.first <= number < r.first + r.problem.n_columns)
-    heavy = np.argsort(-np.abs(run.problem.diagonal), kind="stable")[:1_000]
-    K, diagonal = run.problem.gram.block(heavy, heavy), run.problem.diagonal[heavy]
-    signs = run.problem.y[heavy, number - run.first]
-    sizes = diagonal[:, None] + diagonal[None, :]
-    distances = (sizes - 2.0 * K) / sizes
-    distances[signs[:, None] == signs[None, :]] = np.inf
-    i, j = np.unravel_index(int(distances.argmin()), distances.shape)
-    rows, blame, margin = plan.data.rows, "", solutions[number].margin_interval[1]
-    if distances[i, j] <= 1e-12:
-        rows = rows[plan.layout.pair_rows(plan.data.codes)[number][0]] if plan.layout.is_pairwise else rows
-        first, second = sorted(rows[heavy[[i, j]]].tolist())
+    problem, data = run.problem, plan.data
+    heavy = np.argsort(-np.abs(problem.diagonal), kind="stable")[:1_000]
+    sizes = np.add.outer(problem.diagonal[heavy], problem.diagonal[heavy])
+    distances = (sizes - 2.0 * problem.gram.block(heavy, heavy)) / sizes  # squared, relative
+    signs = problem.y[heavy, number - run.first]
+    distances[np.equal.outer(signs, signs)] = np.inf
+    nearest = np.unravel_index(int(distances.argmin()), distances.shape)
+    blame = ""
+    if distances[nearest] <= 1e-12:
+        rows = data.rows
+        if plan.layout.is_pairwise:
+            rows = rows[plan.layout.pair_rows(data.codes)[number][0]]
+        first, second = sorted(rows[heavy[list(nearest)]].tolist())
         blame = f"; rows {first} and {second} of X coincide"
     return InfeasibleError(
-        f"the classes {plan.data.classes.tolist()!r} are not separable with this kernel (problem {number}): "
-        f"after {solutions[number].n_iter} epochs the margin must be below {margin:.3g}{blame}; set C < inf "
+        f"the classes {data.classes.tolist()!r} are not separable with this kernel (problem {number}): after "
+        f"{solutions[number].n_iter} epochs the margin must be below "
+        f"{solutions[number].margin_interval[1]:.3g}{blame}; set C < inf "
         "or choose a richer kernel (where C * sample_weight * max k(x, x) >= 1e100, a bound is as good as "
         "infinite: lower C or the weights, or scale X)"
     )

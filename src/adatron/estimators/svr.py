@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from adatron.estimators import parameters
 from adatron.estimators.base import FitPlan
 from adatron.estimators.machine import SupportVectorMachine, bounds_from
-from adatron.estimators.parameters import check_choice, check_number, is_precomputed
 from adatron.estimators.reduction import ReducibleMixin
 from adatron.estimators.training_set import TrainingSet, weighted_set
 from adatron.exceptions import InfeasibleError
@@ -23,8 +23,7 @@ _AS_GOOD_AS_INFINITE = 1e6  # bound on multipliers for C=inf, in units of the ta
 class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
     """Support vector regression with a certificate.
 
-    Changing ``from sklearn.svm import SVR`` to ``from adatron import SVR`` works: parameters and
-    fitted attributes have the same names and conventions.
+    A drop-in for `sklearn.svm.SVR`: parameters and fitted attributes have the same names and conventions.
 
     Parameters
     ----------
@@ -98,22 +97,14 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
         learning_rate="auto", rank=None, time_limit=None, warm_start=False, random_state=None, n_jobs=None,
         exact_certificate=False, loss="epsilon_insensitive", quantile=0.5,
     ):  # fmt: skip
-        self.C, self.epsilon, self.kernel, self.degree, self.gamma = C, epsilon, kernel, degree, gamma
-        self.coef0, self.tol, self.shrinking, self.cache_size = coef0, tol, shrinking, cache_size
-        self.verbose, self.max_iter, self.fit_intercept = verbose, max_iter, fit_intercept
-        self.solver, self.learning_rate, self.rank, self.time_limit = solver, learning_rate, rank, time_limit
-        self.warm_start, self.random_state, self.n_jobs = warm_start, random_state, n_jobs
-        self.exact_certificate = exact_certificate
-        self.loss, self.quantile = loss, quantile
+        self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
-        check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a tube without slack)")
-        if check_number("epsilon", self.epsilon, above=-np.inf, allowed="a finite number") < 0.0:
-            raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}; use 0 for no tube")
-        check_choice("loss", self.loss, ["epsilon_insensitive", "quantile"])
-        allowed = "a number between 0 and 1, such as 0.9"
-        if check_number("quantile", self.quantile, allowed=allowed) >= 1.0:
-            raise ValueError(f"quantile must be {allowed}, got {self.quantile!r}")
+        allowed = "a number > 0 (inf for a tube without slack)"
+        parameters.check_number("C", self.C, allow_inf=True, allowed=allowed)
+        parameters.check_epsilon(self.epsilon)
+        parameters.check_choice("loss", self.loss, ["epsilon_insensitive", "quantile"])
+        parameters.check_fraction("quantile", self.quantile, allowed="a number between 0 and 1, such as 0.9")
         super()._check_parameters()
 
     def _problems(self, gram: Gram, data: TrainingSet, layout: Any) -> list[Any]:
@@ -121,7 +112,7 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
         targets = data.targets - self._centre(data)
         epsilon = float(self.epsilon) if quantile is None else 0.0
         if np.isinf(self.C):
-            if not is_precomputed(self.kernel) and not gram.is_elsewhere:
+            if not parameters.is_precomputed(self.kernel) and not gram.is_elsewhere:
                 _check_one_tube(data.X, data.targets, data.rows, epsilon)
             upper = np.full(len(targets), bound_for_a_tube(targets, epsilon, gram.diagonal().max()))
         else:

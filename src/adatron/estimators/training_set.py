@@ -101,7 +101,7 @@ def classification_set(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Tr
         name = type(estimator).__name__
         raise ValueError(f"{name} needs at least two classes, y has only 1 class: {classes.tolist()[0]!r}")
     given = check_sample_weight(sample_weight, X.shape[0])
-    class_weight = _class_weight(getattr(estimator, "class_weight", None), classes, codes, given)
+    class_weight = _class_weight(estimator.class_weight, classes, codes, given)
     weights = given * class_weight[codes]
     rows = np.flatnonzero(weights > 0.0)
     missing = classes[np.bincount(codes[rows], minlength=len(classes)) == 0].tolist()
@@ -165,6 +165,12 @@ def _row_sums(X: Any) -> np.ndarray:
 
 
 row_sums = partial(by_rows, _row_sums)  # random weighted sums: equal for equal rows, hardly ever for others
+
+
+def with_constant(X: Any, value: float) -> Any:
+    """The rows with one more feature, a constant."""
+    constant = np.full((X.shape[0], 1), value)
+    return sparse.csr_array(sparse.hstack([X, constant])) if sparse.issparse(X) else np.hstack([X, constant])
 
 
 def linear_weights(vectors: Any, coefficients: np.ndarray) -> np.ndarray:

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
 from adatron.estimators import SVC, parameters
@@ -67,19 +66,22 @@ def c_path(
     >>> selection.c_path(*datasets.load_sonar(return_X_y=True), [0.5, 2.0, 8.0, 32.0], cv=5, random_state=0)
     CPath(4 steps, C from 0.5 to 32, best C=32 with cv error 0.1199)
     """
-    given = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0, "class_weight": class_weight}
-    estimator = SVC(**given, cache_size=cache_size, tol=tol, max_iter=max_iter)
+    estimator = SVC(
+        kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, class_weight=class_weight,
+        cache_size=cache_size, tol=tol, max_iter=max_iter,
+    )  # fmt: skip
     column, label = _column_and_label(criterion, cv, scoring)
     values = DEFAULT_CS if Cs is None else rising("Cs", Cs, " (for a hard margin use SVC(C=float('inf')))")
     shared = PathData(estimator, X, y, sample_weight, values)
     held = _held_out(shared, criterion, cv, random_state) if column == "error" else []
     scorer = None if scoring is None else check_scoring(estimator, scoring)
     solutions, Cs, fits = _solve(shared, values, Cs is None, exact)
-    errors = [_errors(shared, solutions, float(values[-1]), Cs, part, scorer) for part in held]
-    errors = np.mean(errors or [[np.nan] * len(Cs)], axis=0).tolist()
-    measured = zip(_measured(shared, solutions, Cs), errors, fits, strict=True)
-    records = [own | {"error": error} | fit for own, error, fit in measured]
-    records = [{"C": C, "criterion": own[column]} | own for C, own in zip(Cs.tolist(), records, strict=True)]
+    of_parts = [_errors(shared, solutions, float(values[-1]), Cs, part, scorer) for part in held]
+    errors, records = np.mean(of_parts or [[np.nan] * len(Cs)], axis=0).tolist(), []
+    measured = _measured(shared, solutions, Cs)
+    for C, numbers, error, fit in zip(Cs.tolist(), measured, errors, fits, strict=True):
+        record = numbers | {"error": error} | fit
+        records.append({"C": C, "criterion": record[column]} | record)
     best = kernel_path.best_step(records, range(len(records)), "C", lambda record: record["criterion"])
     return CPath(records, label, best, "C", shared, solutions, estimator)
 
@@ -88,6 +90,7 @@ def c_path(
 class GridSolutions:
     """Solutions for the C of a grid."""
 
+    path = None  # which `ExactSolutions` have
     Cs: np.ndarray
     coefficients: list[sparse.csr_array]
     bias: list[np.ndarray]
@@ -122,12 +125,21 @@ class ExactSolutions:
 Solutions = GridSolutions | ExactSolutions
 
 
+class HeldOut(NamedTuple):
+    """Rows to measure errors on, and those to train on before."""
+
+    training: np.ndarray | None  # None: all rows of the path
+    X: Any  # None: the rows of the path
+    rows: Any  # of X
+    codes: np.ndarray
+    weights: np.ndarray
+
+
 class PathData:
     """The rows and the kernel matrix that all C share: solves problems and evaluates solutions."""
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, Cs: np.ndarray) -> None:
-        parameters.check_number("tol", estimator.tol)
-        parameters.check_max_iter(estimator.max_iter)
+        estimator._check_parameters()
         self.estimator, cache_size = estimator, estimator.cache_size
         with one_blas_thread():
             data = classification_set(estimator, X, y, sample_weight)
@@ -156,8 +168,8 @@ class PathData:
         """Solutions of some rows for rising C, each warm-started from the last."""
         parts = [rows[column[rows] != 0.0] for column in self.signs.T]  # of every problem
         grams = [self.gram if len(own) == self.gram.m else self.gram.restrict(own) for own in parts]
-        machine = clone(self.estimator).set_params(warm_start=True)  # solutions are feasible for any larger C
         result = GridSolutions(Cs, [], [], [])
+        starts: list[Any] = [None] * len(parts)
         with one_blas_thread() if self.gram.m <= REGIME.one_blas_thread_up_to else nullcontext():
             for C in Cs.tolist():
                 began, coefficients = perf_counter(), np.zeros(self.signs.shape)
@@ -165,9 +177,9 @@ class PathData:
                     classification(gram, self.signs[own, k], C * self.data.weights[own], bias=True)
                     for k, (own, gram) in enumerate(zip(parts, grams, strict=True))
                 ]
-                runs = machine._runs(problems, self.indefinite)
+                runs = self.estimator._runs(problems, self.indefinite, starts)
                 found = [solution for run in runs for solution in solved([run])]  # one matrix at a time
-                machine._alphas = [solution.alpha[:, None] for solution in found]
+                starts = [solution.alpha[:, None] for solution in found]  # feasible for any larger C
                 for k, own in enumerate(parts):
                     coefficients[own, k] = self.signs[own, k] * found[k].alpha
                 result.coefficients.append(sparse.csr_array(coefficients))
@@ -207,15 +219,15 @@ def _column_and_label(criterion: Any, cv: Any, scoring: Any) -> tuple[str, str]:
     return _OWN_CRITERIA.get(name, ("error", f"{name} error" if scoring is None else "1 − score"))
 
 
-def _held_out(shared: PathData, criterion: Any, cv: Any, random_state: Any) -> list[tuple]:
-    """Rows to train on (None: all), the X (None: their own) and its rows to measure, codes and weights."""
+def _held_out(shared: PathData, criterion: Any, cv: Any, random_state: Any) -> list[HeldOut]:
+    """The validation rows, or the folds."""
     data = shared.data
     if isinstance(criterion, tuple | list):
         X_val, codes = kernel_path.validation_rows(criterion, shared.estimator, data)
-        return [(None, X_val, slice(None), codes, np.ones(len(codes)))]
-    parts = kernel_path.folds(5 if cv is None else cv, random_state, data)
-    splits = [map(np.flatnonzero, split) for split in zip(parts.training.T, parts.held.T, strict=True)]
-    return [(rows, None, out, data.codes[out], data.sample_weight[out]) for rows, out in splits]
+        return [HeldOut(None, X_val, slice(None), codes, np.ones(len(codes)))]
+    folds = kernel_path.folds(5 if cv is None else cv, random_state, data)
+    splits = [map(np.flatnonzero, split) for split in zip(folds.training.T, folds.held.T, strict=True)]
+    return [HeldOut(rows, None, out, data.codes[out], data.sample_weight[out]) for rows, out in splits]
 
 
 def _solve(shared: PathData, Cs: np.ndarray, all_C: bool, exact: Any) -> tuple[Solutions, np.ndarray, list]:
@@ -246,9 +258,11 @@ def _solve(shared: PathData, Cs: np.ndarray, all_C: bool, exact: Any) -> tuple[S
     return grid, Cs, grid.fits
 
 
-def _errors(shared: PathData, solutions: Any, C_max: float, Cs: np.ndarray, part: Any, scorer: Any) -> list:
+def _errors(
+    shared: PathData, solutions: Any, C_max: float, Cs: np.ndarray, held: HeldOut, scorer: Any
+) -> list[float]:
     """For every C, the weighted error on held-out rows, or 1 − score."""
-    training, X, rows, codes, weights = part
+    training, X, rows, codes, weights = held
     if training is not None and isinstance(solutions, ExactSolutions):
         solutions = shared.solve_exactly(training, C_max)
         Cs = np.minimum(Cs, solutions.path.end)

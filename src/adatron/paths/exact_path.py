@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adatron.estimators.parameters import check_number
 from adatron.numerics.threads import one_blas_thread
 from adatron.paths.homotopy import ELBOW, LEFT, PARKED, RIGHT, Homotopy, Knot
 from adatron.training.certificate import best_bias
@@ -43,14 +44,13 @@ def exact_path(K: Any, y: Any, sample_weight: Any = None, *, C_max: float = 1e6)
            [0. , 0.5, 0.5, 0. ]])
     """
     K, y, w = _checked(K, y, sample_weight)
-    if not C_max > 0.0:
-        raise ValueError(f"C_max must be a number > 0, got {C_max!r}")
+    C_max = check_number("C_max", C_max, allow_inf=True, allowed="a number > 0")
     # equal points of one class share the multiplier of one point of their summed weight
     places: dict[Any, int] = {}
     keys = zip(y.tolist(), (row.tobytes() for row in K), strict=True)
     group = np.array([places.setdefault(key, len(places)) for key in keys])
     first, weights = np.unique(group, return_index=True)[1], np.bincount(group, weights=w)
-    homotopy = Homotopy(K[np.ix_(first, first)], y[first], weights, float(C_max))
+    homotopy = Homotopy(K[np.ix_(first, first)], y[first], weights, C_max)
     with one_blas_thread():  # many small solves
         homotopy.follow()
     return ExactPath(K, y, w, group, w / weights[group], homotopy.knots, homotopy.complete)
@@ -133,15 +133,15 @@ class ExactPath:
         -------
         ndarray of shape (m,) or (n, m)
         """
-        values, *places = self._located(C)
+        values, segments, fractions = self._located(C)
         weights, alpha = np.bincount(self.group, weights=self.w), np.empty((len(values), len(self.y)))
-        for place, (c, k, t) in enumerate(zip(values, *places, strict=True)):
-            before, after = self._multipliers(k, weights), self._multipliers(k + 1, weights)
-            merged = before + t * (after - before)
-            side = self.knots[k + 1].side  # on the segment that ends there
-            merged[(side == RIGHT) & (merged <= _ROUNDING * merged.max())] = 0.0
-            full = (side == LEFT) & (merged >= (1.0 - _ROUNDING) * (c * weights))
-            alpha[place] = np.where(full[self.group], c * self.w, merged[self.group] * self.share)
+        for i, (value, knot, fraction) in enumerate(zip(values, segments, fractions, strict=True)):
+            before, after = self._multipliers(knot, weights), self._multipliers(knot + 1, weights)
+            of_groups = before + fraction * (after - before)
+            side = self.knots[knot + 1].side  # on the segment that ends there
+            of_groups[(side == RIGHT) & (of_groups <= _ROUNDING * of_groups.max())] = 0.0
+            is_full = (side == LEFT) & (of_groups >= (1.0 - _ROUNDING) * (value * weights))
+            alpha[i] = np.where(is_full[self.group], value * self.w, of_groups[self.group] * self.share)
         return alpha[0] if np.ndim(C) == 0 else alpha
 
     def bias_at(self, C: Any) -> Any:
@@ -155,11 +155,11 @@ class ExactPath:
         -------
         float or ndarray of shape (n,)
         """
-        values, k, t = self._located(C)
-        bias = self.bias[k] + t * (self.bias[k + 1] - self.bias[k])
-        free = np.flatnonzero(self.elbow_sizes[k + 1] == 0)
-        for place, f in zip(free, self.outputs_at(values[free]), strict=True):
-            bias[place] = np.mean(best_bias(f, self.y, np.ones_like(self.y), values[place] * self.w))
+        values, knots, fractions = self._located(C)
+        bias = self.bias[knots] + fractions * (self.bias[knots + 1] - self.bias[knots])
+        free = np.flatnonzero(self.elbow_sizes[knots + 1] == 0)
+        for i, f in zip(free, self.outputs_at(values[free]), strict=True):
+            bias[i] = np.mean(best_bias(f, self.y, np.ones_like(self.y), values[i] * self.w))
         return float(bias[0]) if np.ndim(C) == 0 else bias
 
     def outputs_at(self, C: Any) -> np.ndarray:
@@ -189,22 +189,22 @@ class ExactPath:
         alpha = self.alpha_at(C)
         return (alpha - 0.5 * alpha * self.y * self.outputs_at(C)).sum(axis=-1)
 
-    def _multipliers(self, k: int, weights: np.ndarray) -> np.ndarray:
+    def _multipliers(self, knot: int, weights: np.ndarray) -> np.ndarray:
         """Those of the groups at a breakpoint."""
-        C, _, side, free = self.knots[k]
+        C, _, side, free = self.knots[knot]
         alpha = np.where(side == LEFT, C * weights, 0.0)
         alpha[(side == ELBOW) | (side == PARKED)] = free
         return alpha
 
     def _located(self, C: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The values of C as an array, the segment of each, and where on it."""
+        """The values of C as an array, the breakpoint before each, and the part of the way to the next."""
         values = np.atleast_1d(np.asarray(C, dtype=np.float64))
         if values.ndim != 1 or not ((values > 0.0) & np.isfinite(values)).all():
             raise ValueError(f"C must be a finite number > 0, or a list of such, got {C!r}")
         if values.max(initial=0.0) > self.end * (1.0 + 1e-12):
             beyond = f"C={values.max():g} is beyond the end of this path at C={self.C[-1]:g}"
             raise ValueError(f"{beyond}; ask for a smaller C, or follow the path with a larger C_max")
-        k = np.clip(np.searchsorted(self.C, values, side="right") - 1, 0, len(self.C) - 2)
-        while (flat := (self.C[k + 1] <= self.C[k]) & (k > 0)).any():
-            k = np.where(flat, k - 1, k)  # the path ends with two equal breakpoints
-        return values, k, (values - self.C[k]) / (self.C[k + 1] - self.C[k])
+        knots = np.clip(np.searchsorted(self.C, values, side="right") - 1, 0, len(self.C) - 2)
+        while (is_flat := (self.C[knots + 1] <= self.C[knots]) & (knots > 0)).any():
+            knots = np.where(is_flat, knots - 1, knots)  # the path ends with two equal breakpoints
+        return values, knots, (values - self.C[knots]) / (self.C[knots + 1] - self.C[knots])

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from adatron.estimators import inputs, parameters
+from adatron.estimators.base import worst_of
 from adatron.estimators.folds import Folds
 from adatron.estimators.training_set import TrainingSet
 from adatron.paths.exact_path import ExactPath
@@ -170,7 +171,7 @@ class CPath(KernelPath):
     @property
     def exact_path(self) -> ExactPath | None:
         """The exact path, with its breakpoints, if there is one."""
-        return getattr(self.solutions, "path", None)
+        return None if self.solutions is None else self.solutions.path
 
     def alpha_at(self, C: float) -> np.ndarray:
         """Multipliers of all rows of X.
@@ -326,7 +327,7 @@ def folds(cv: Any, random_state: Any, data: TrainingSet) -> Folds:
 
 def fit_summary(solutions: list[DualSolution]) -> dict[str, Any]:
     """Fields of a record: all epochs, the largest gap, and the status of the worst solution."""
-    worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap)).status
+    worst = worst_of(solutions).status
     epochs, gap = sum(s.n_iter for s in solutions), max(s.gap for s in solutions)
     return {"epochs": epochs, "gap": gap, "status": str(worst), "converged": worst is Status.CONVERGED}
 

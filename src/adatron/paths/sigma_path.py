@@ -14,6 +14,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from adatron.bounds import margin_bound, support_vector_loo_bound
 from adatron.estimators import SVC, parameters
+from adatron.estimators.base import worst_of
 from adatron.estimators.classifier import Layout
 from adatron.estimators.svc import check_coincident
 from adatron.estimators.training_set import classification_set
@@ -124,36 +125,42 @@ class _Problems:
     def __init__(self, X: Any, y: Any, C: float, bias: bool, limits: Any, criterion: Any, cv: Any, seed: Any):
         estimator = SVC()
         self.data = data = classification_set(estimator, X, y, None)
-        name = kernel_path.criterion_name(criterion, list(_CRITERIA), " or a pair (X_val, y_val)")
-        self.criterion, is_pair = name, name == "validation"
-        self.validation = kernel_path.validation_rows(criterion, estimator, data) if is_pair else None
+        self.criterion = kernel_path.criterion_name(criterion, list(_CRITERIA), " or a pair (X_val, y_val)")
+        self.label = _CRITERIA.get(self.criterion, "validation error")
+        self.validation = None
+        if self.criterion == "validation":
+            self.validation = kernel_path.validation_rows(criterion, estimator, data)
         trained, self.held = np.ones((data.m, 1)), np.zeros((data.m, 0), dtype=bool)
-        if name == "cv":
-            parts = kernel_path.folds(cv, seed, data)
-            trained, self.held = np.column_stack([trained, parts.training]), parts.held > 0.0
+        if self.criterion == "cv":
+            folds = kernel_path.folds(cv, seed, data)
+            trained, self.held = np.column_stack([trained, folds.training]), folds.held > 0.0
         C = np.inf if C >= _AS_GOOD_AS_INFINITE else C
         if np.isinf(C):
             check_coincident(data.X, data.codes, data.rows, data.classes)
-        self.layout, self.label = Layout(len(data.classes), "ovr"), _CRITERIA.get(name, "validation error")
+        self.layout = Layout(len(data.classes), "ovr")
         signs = self.layout.signs(data.codes)
         self.k, self.y = signs.shape[1], np.tile(signs, (1, trained.shape[1]))
         self.upper = np.repeat(np.where(trained > 0.0, C, 0.0), self.k, axis=1)  # 0: a fold leaves a row out
-        self.equality, (self.tol, self.max_iter) = 0.0 if bias else None, limits
+        self.equality = 0.0 if bias else None
+        self.tol, self.max_iter = limits
 
     def fit(self, sigma: float, last: np.ndarray | None) -> tuple[dict[str, Any], np.ndarray]:
         """The record of one width, and its multipliers, from which the next width starts."""
-        kernel, layout, codes, y, k = Gaussian.of_width(sigma), self.layout, self.data.codes, self.y, self.k
+        layout, codes, k = self.layout, self.data.codes, self.k
+        kernel = Gaussian.of_width(sigma)
         gram = choose_gram(kernel, self.data.X).gram
-        problem = DualProblem(gram, y, np.ones_like(y), self.upper, self.equality)
+        problem = DualProblem(gram, self.y, np.ones_like(self.y), self.upper, self.equality)
         solutions, start = self._train(problem, last)
         if any(s.status in (Status.NOT_SEPARABLE, Status.DIVERGED) for s in solutions):
-            worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap))
+            worst = worst_of(solutions)
             raise InfeasibleError(f"{worst.status.sentence} after {worst.n_iter} epochs; set C < inf")
         alpha, bias = np.stack([s.alpha for s in solutions], axis=1), np.array([s.bias for s in solutions])
-        coefficients = y * alpha
+        coefficients = self.y * alpha
         decisions = gram.matmul(coefficients) + bias
-        wrong, *in_folds = (layout.vote(decisions[:, i : i + k]) != codes for i in range(0, y.shape[1], k))
-        used, error = np.flatnonzero(coefficients[:, :k].any(axis=1)), np.nan
+        n = problem.n_columns
+        wrong, *in_folds = (layout.vote(decisions[:, i : i + k]) != codes for i in range(0, n, k))
+        used = np.flatnonzero(coefficients[:, :k].any(axis=1))
+        error = np.nan
         if self.validation is not None:
             X_val, codes_val = self.validation
             values = expand(kernel, X_val, self.data.X[used], coefficients[used, :k]) + bias[:k]
