@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from adatron.exceptions import AdatronWarning
 from adatron.tables import encodings
-from adatron.tables.columns import Reading, converted, distinct
+from adatron.tables.columns import Reading, Table, converted, distinct
 from adatron.tables.kinds import DROPPED, KINDS, MANY_LEVELS, Decision, decide
-from adatron.tables.reading import Table
 from adatron.tables.summary import ColumnSummary, ColumnTable, summary_of
 from adatron.tables.targets import Target
 

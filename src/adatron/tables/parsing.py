@@ -57,12 +57,15 @@ _DATES = [
     )
 ]
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DURATION = re.compile(r"(?:(?P<days>\d+) days?,? ?)?(?P<H>\d+):(?P<M>[0-5]\d)(?::(?P<S>[0-5]\d(?:\.\d+)?))?")
+_DURATION = re.compile(
+    r"(?:(?P<days>\d{1,9}) days?,? ?)?(?P<H>\d{1,9}):(?P<M>[0-5]\d)(?::(?P<S>[0-5]\d(?:\.\d+)?))?"
+)
 
 
 def parse_numbers(texts: Sequence[str], decimal: str = ".") -> np.ndarray:
     """Numbers with currency, percent sign or separators of thousands; `decimal` is the decimal mark."""
-    return np.fromiter((_number(text, decimal) for text in texts), np.float64, len(texts))
+    numbers = np.fromiter((_number(text, decimal) for text in texts), np.float64, len(texts))
+    return np.where(np.isinf(numbers), np.nan, numbers)  # beyond float64, such as 1e999
 
 
 def _number(text: str, decimal: str) -> float:
