@@ -183,7 +183,7 @@ class Table:
             raise TypeError("X is a LazyFrame, which has no rows yet; pass X.collect()")
         self.names: list[str] | None = None
         is_array = isinstance(X, np.ndarray | list | tuple) or sparse.issparse(X)
-        cells = X if is_array else as_frame(X)
+        cells: Any = X if is_array else as_frame(X)
         if isinstance(cells, nw.DataFrame):
             if all(isinstance(name, str) for name in cells.columns):
                 self.names = list(cells.columns)
@@ -200,7 +200,7 @@ class Table:
                 raise ValueError("Complex data not supported: X has complex values")
             self.labels = [f"x{j}" for j in range(cells.shape[1])]
         self.n_rows, self.n_columns = cells.shape
-        self._cells: Any = cells
+        self._cells = cells
         if self.n_columns == 0:
             raise ValueError(f"Found array with 0 feature(s) (shape={cells.shape}), at least 1 is required.")
 
