@@ -194,7 +194,7 @@ class Table:
             ):  # which would become text if NumPy chose one type for all cells
                 cells = np.array(cells, dtype=object)
             elif isinstance(cells, np.ma.MaskedArray):
-                cells = cells.astype(object).filled(None)
+                cells = np.ma.filled(cells.astype(object), None)
             cells = check_array(cells, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
             if cells.dtype.kind == "c":
                 raise ValueError("Complex data not supported: X has complex values")
