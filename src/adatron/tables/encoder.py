@@ -321,21 +321,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 def _fitted(decision: Decision, target: Target | None) -> tuple[list[Any], list[Any]]:
     """The encodings of a column, and the encoded training rows."""
     kind, column = decision.kind, decision.column
-    parts: list[Any] = []
     if kind in DROPPED:
         return [], []
-    if kind == "date":
-        parts = [encodings.Dates.fit(column)]
-    elif kind == "text":
-        parts = list(encodings.Texts.fit(column))
-    elif kind == "ordinal":
-        parts = list(encodings.fit_ordinal(column))
-    elif kind == "category":
-        parts = list(encodings.fit_one_hot(column))
+    parts: list[Any]
+    if kind in _FITS:
+        parts = _FITS[kind](column)
     elif column.form == "label":
-        parts = list(encodings.fit_binary(column))
+        parts = encodings.fit_binary(column)
     else:
-        parts = [encodings.Numbers.fit(column, is_two_valued=kind in ("binary", "boolean"))]
+        parts = [encodings.Numbers.fit(column.name, column.values, kind in ("binary", "boolean"))]
     parts = [part for part in parts if part.names]
     encoded = [part.transform(column) for part in parts]
     if kind == "category" and len(column.levels) > MANY_LEVELS:
@@ -347,3 +341,9 @@ def _fitted(decision: Decision, target: Target | None) -> tuple[list[Any], list[
             encoded += [held_out] * bool(more)
         parts += more
     return parts, encoded
+
+
+_FITS: dict[str, Any] = {
+    "date": encodings.Dates.fit, "text": encodings.Texts.fit, "ordinal": encodings.fit_ordinal,
+    "category": encodings.fit_one_hot,
+}  # fmt: skip
