@@ -281,7 +281,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError("the encoded row has another shape than the names of its features")
 
     def _places(self, table: Table) -> list[int]:
-        """Where the columns of the training table are in another one."""
+        """Where the columns of the training table are in another one; −1 for those that were dropped."""
         names = getattr(self, "feature_names_in_", None)
         if names is None or table.names is None:
             if table.n_columns != self.n_features_in_:
@@ -295,15 +295,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 warnings.warn(message, UserWarning, stacklevel=3)
             return list(range(self.n_features_in_))
         place = {name: j for j, name in enumerate(table.names)}
-        used = [name for name, parts in zip(names, self._encodings, strict=True) if parts]
-        missing = [name for name in used if name not in place]
+        is_used = dict(zip(names, map(bool, self._encodings), strict=True))
+        missing = [name for name in names if is_used[name] and name not in place]
         if missing:
             raise ValueError(f"X lacks columns that were there at fit: {', '.join(map(repr, missing))}")
-        extra = [name for name in table.names if name not in set(names)]
+        extra = [name for name in table.names if name not in is_used]
         if extra:
             message = f"columns that were not there at fit are ignored: {', '.join(map(repr, extra))}"
             warnings.warn(message, AdatronWarning, stacklevel=3)
-        return [place.get(name, -1) for name in names]  # −1: dropped at fit, so it need not be there
+        return [place.get(name, -1) for name in names]
 
     def _joined(self, blocks: list[Any], n_rows: int) -> Any:
         if self.is_sparse_:
