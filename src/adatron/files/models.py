@@ -108,7 +108,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Traceback (most recent call last):
     ValueError: '…/models.py' is not an adatron model, or was cut off: it does not end in a checksum
     """
-    loads, (data, _) = skops_io().loads, read_archive(path, "model")
+    loads = skops_io().loads
+    data, _ = read_archive(path, "model")
     with refusing(path):
         return _checked(data, loads)
 
@@ -157,14 +158,16 @@ def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     data, version = read_archive(path, "model")
     with refusing(path):
-        found, about = headers_of(data), dict(read_json(data, "about.json"))
+        headers, about = headers_of(data), dict(read_json(data, "about.json"))
     arrays = [
-        {"name": name.removesuffix(".npy"), "dtype": str(dtype), "shape": list(shape)}
-        | {"bytes": dtype.itemsize * prod(shape)}
-        for name, (dtype, shape) in found.items()
-    ]
-    known = {"format": "skops", "written_by": f"adatron {version}", "bytes": len(data)}
-    return known | {"about": about, "arrays": arrays}
+        {
+            "name": name.removesuffix(".npy"), "dtype": str(dtype), "shape": list(shape),
+            "bytes": dtype.itemsize * prod(shape),
+        }
+        for name, (dtype, shape) in headers.items()
+    ]  # fmt: skip
+    written_by = f"adatron {version}"
+    return {"format": "skops", "written_by": written_by, "bytes": len(data), "about": about, "arrays": arrays}
 
 
 def check_model(model: Any) -> None:

@@ -78,7 +78,8 @@ _OF_A_RUN = ("_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx"
 
 def read_value(path: str | os.PathLike[str], kind: str) -> Any:
     """The value in a file of this kind; a ValueError says what is wrong with it."""
-    loads, (data, _) = skops_io().loads, read_archive(path, kind)
+    loads = skops_io().loads
+    data, _ = read_archive(path, kind)
     with refusing(path):
         return built(data, loads)
 
@@ -95,8 +96,9 @@ def _check_node(node: dict[str, Any]) -> dict[str, Any]:
     if "__loader__" not in node:
         return node
     loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
-    known, ending = OWN_TYPES if loader == "ObjectNode" else _TYPES.get(loader, ()), _ENDINGS.get(loader)
-    if name not in known and not (loader == "ObjectNode" and name.startswith(_SKLEARN)):
+    is_object, ending = loader == "ObjectNode", _ENDINGS.get(loader)
+    known = name in OWN_TYPES or name.startswith(_SKLEARN) if is_object else name in _TYPES.get(loader, ())
+    if not known:
         raise ValueError(f"a {node['__class__']} cannot be part of a model file ({loader} {name})"[:200])
     if loader == "JsonNode" and _NESTED.match(node["content"]):
         raise ValueError("JSON within JSON is too deep")
