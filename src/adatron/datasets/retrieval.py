@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from http.client import HTTPException
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -42,6 +43,7 @@ ADDRESSES = {
     "usps": "https://hastie.su.domains/ElemStatLearn/datasets/",
     "ida": "https://raw.githubusercontent.com/tdiethe/gunnar_raetsch_benchmark_datasets/master/",
 }
+_PARTS = ("data", "target", "data_test", "target_test")
 IDA_WITH_SPLITS = ("banana", "breast_cancer", "german", "heart", "image", "ringnorm", "titanic", "waveform")
 IDA_WITHOUT_SPLITS = ("flare_solar", "splice", "thyroid", "twonorm")
 IDA_REALIZATIONS = 10
@@ -185,12 +187,7 @@ def _with_short_indices(X: csr_matrix) -> csr_matrix:
 
 
 def _name_parts(parts: Sequence[tuple[Any, Any]]) -> Arrays:
-    keys = (("data", "target"), ("data_test", "target_test"))
-    return {
-        key: array
-        for pair, part in zip(keys, parts, strict=False)
-        for key, array in zip(pair, part, strict=True)
-    }
+    return dict(zip(_PARTS, chain.from_iterable(parts), strict=False))
 
 
 def retrieve(source: Source, data_home: str | os.PathLike[str] | None, download_if_missing: bool) -> Arrays:
@@ -273,7 +270,7 @@ def digest(arrays: Arrays) -> str:
     256)``, and then its elements in C order, little-endian: numbers as ``<f8``, labels as ``<i8``, indices as
     ``<i4``, zeros without a sign.
     """
-    tables = [arrays[key] for key in ("data", "target", "data_test", "target_test") if key in arrays]
+    tables = [arrays[key] for key in _PARTS if key in arrays]
     if "train" in arrays:
         rows = np.column_stack([arrays["data"], arrays["target"]])
         pairs = zip(arrays["train"], arrays["test"], strict=True)

@@ -15,7 +15,7 @@ from adatron.numerics.exponential import exponentials
 
 
 @dataclass(frozen=True, repr=False)
-class _OfDistance(NumericKernel):
+class _DistanceKernel(NumericKernel):
     """``exp(−gamma distance)``, where features may be multiplied by weights first."""
 
     gamma: float = 1.0
@@ -53,7 +53,7 @@ class _OfDistance(NumericKernel):
         return exponentials(distances)
 
 
-class Gaussian(_OfDistance):
+class Gaussian(_DistanceKernel):
     """``k(x, z) = exp(−gamma |x − z|²)``; ``gamma = 1/(2σ²)``.
 
     Parameters
@@ -92,7 +92,7 @@ class Gaussian(_OfDistance):
         return squared_distances(X, Z)
 
 
-class Exponential(_OfDistance):
+class Exponential(_DistanceKernel):
     """``k(x, z) = exp(−gamma |x − z|)``, the Laplace kernel of the Euclidean distance (Matérn ½).
 
     Parameters
@@ -115,7 +115,7 @@ class Exponential(_OfDistance):
         return np.sqrt(squared_distances(X, Z))
 
 
-class Laplacian(_OfDistance):
+class Laplacian(_DistanceKernel):
     """``k(x, z) = exp(−gamma |x − z|₁)``, the Laplace kernel of the city-block distance.
 
     Parameters

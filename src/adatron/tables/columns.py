@@ -6,7 +6,7 @@ equal cells are equal from here on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -101,10 +101,15 @@ def _as_labels(column: Column) -> Column:
         codes = np.where(column.missing, -1, codes)
     elif MISSING_TEXT.isdisjoint(texts):
         return column
-    levels = sorted(set(texts) - MISSING_TEXT)
+    codes, levels = _sorted_levels(texts, codes, MISSING_TEXT)
+    return replace(column, form="label", values=codes, levels=levels)
+
+
+def _sorted_levels(texts: list[str], codes: np.ndarray, missing: Set[str]) -> tuple[np.ndarray, list[str]]:
+    """The texts without those that are missing, sorted, and codes that point to them; −1 stays −1."""
+    levels = sorted(set(texts) - missing)
     place = {text: i for i, text in enumerate(levels)}
-    places = np.array([*(place.get(text, -1) for text in texts), -1])
-    return replace(column, form="label", values=places[codes], levels=levels)
+    return np.array([*(place.get(text, -1) for text in texts), -1])[codes], levels
 
 
 def text_of(cell: Any) -> str:
@@ -276,11 +281,9 @@ def _from_objects(name: str, cells: list[Any], is_category: bool) -> Column:
             if all(isinstance(cell, types) for cell in present):
                 found = [None if _is_missing(cell) else cell for cell in distinct]
                 return Column(name, form, convert(found)[codes])
-    texts = [None if _is_missing(cell) else text_of(cell) for cell in distinct]
-    levels = sorted({text for text in texts if text})
-    place = {text: i for i, text in enumerate(levels)}
-    lookup = np.array([place.get(text, -1) if text else -1 for text in texts], dtype=np.intp)
-    return Column(name, "label", lookup[codes] if len(lookup) else codes, levels, is_category=is_category)
+    texts = ["" if _is_missing(cell) else text_of(cell) for cell in distinct]
+    codes, levels = _sorted_levels(texts, codes, {""})
+    return Column(name, "label", codes, levels, is_category=is_category)
 
 
 def _number_array(cells: list[Any]) -> np.ndarray:
