@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
 from sklearn.pipeline import Pipeline
@@ -15,6 +16,7 @@ from adatron.estimators.expansion import ExpansionMachine
 from adatron.estimators.parameters import check_integer
 from adatron.explanation.shapley import cost_of_a_pair, is_separable, shapley_values
 from adatron.tables import TableEncoder
+from adatron.tables.columns import as_frame
 
 _BACKGROUND, _FEWEST = 50, 5  # rows to compare with, at most and at least
 _WORK = 400_000_000  # multiplications that they may take, about a second
@@ -162,7 +164,7 @@ def _explained(model: Any, machine: Any, row: Any, background: Any, output: Any,
     names, blocks = _columns(model, machine, features.shape[1])
     others = None if background is None else _features(model, machine, background)
     base, contributions = _contributions(expansions, weights, features, others, blocks, len(names), decision)
-    values = _values(row) if len(names) == row.shape[1] else _dense(features)[0].tolist()
+    values = _values(row, names, features)
     if np.ndim(predicted):
         predicted = float(predicted[output])
     nearest = _heaviest(machine, expansions, terms, features, n_rows)
@@ -192,13 +194,15 @@ def _contributions(
 
 def _one_row(x: Any) -> Any:
     """The row as something that has one row."""
-    if hasattr(x, "iloc") and x.ndim == 1:
+    if isinstance(as_frame(x), nw.DataFrame) or sparse.issparse(x):
+        row = x
+    elif nw.dependencies.is_pandas_series(x):
         raise ValueError("x is a pandas Series; pass a data frame of one row, such as X.iloc[[i]]")
-    x = np.asarray(x).reshape(1, -1) if np.ndim(x) == 1 and not sparse.issparse(x) else x
-    x = x if hasattr(x, "shape") else np.asarray(x)
-    if len(x.shape) != 2 or x.shape[0] != 1:
-        raise ValueError(f"x must be one row, got shape {tuple(x.shape)}; pass X[i : i + 1]")
-    return x
+    else:
+        row = np.asarray(x).reshape(1, -1) if np.ndim(x) == 1 else np.asarray(x)
+    if len(row.shape) != 2 or row.shape[0] != 1:
+        raise ValueError(f"x must be one row, got shape {tuple(row.shape)}; pass X[i : i + 1]")
+    return row
 
 
 def _plain(value: Any) -> Any:
@@ -271,10 +275,19 @@ def _dense(rows: Any) -> np.ndarray:
     return rows.toarray()
 
 
-def _values(row: Any) -> list[Any]:
-    if sparse.issparse(row):
-        return row.toarray()[0].tolist()
-    return row.iloc[0].tolist() if hasattr(row, "iloc") else np.asarray(row)[0].tolist()
+def _values(row: Any, names: list[str], features: Any) -> list[Any]:
+    """What the row has in the columns of these names, which may be those of the features."""
+    frame = as_frame(row)
+    if isinstance(frame, nw.DataFrame):
+        cells = frame.row(0)
+        by_name = dict(zip(frame.columns, cells, strict=True))
+        if by_name.keys() & set(names):  # in any order, with others, or without some that the model ignores
+            return [_plain(by_name.get(name)) for name in names]
+    else:
+        cells = (row.toarray() if sparse.issparse(row) else row)[0]
+    if len(cells) != len(names):
+        cells = _dense(features)[0]
+    return [_plain(cell) for cell in cells]
 
 
 def _heaviest(

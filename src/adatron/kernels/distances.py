@@ -146,7 +146,7 @@ class Laplacian(_DistanceKernel):
 def squared_distances(X: Any, Z: Any) -> np.ndarray:
     """All ``|x − z|²``."""
     if not sparse.issparse(X) and not sparse.issparse(Z):
-        centre = Z.mean(axis=0)  # |x − z|² of rows about their centre loses fewer digits
+        centre = Z.mean(axis=0) if len(Z) else 0.0  # about their centre, |x − z|² loses fewer digits
         moved = Z - centre
         X, Z = (moved if X is Z else X - centre), moved
     with np.errstate(over="ignore", invalid="ignore"):  # reported with the rows they come from
