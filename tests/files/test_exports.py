@@ -14,6 +14,7 @@ from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 from sklearn import svm
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -308,6 +309,22 @@ class TestOnnx:
         to_onnx(model, tmp_path / "model.onnx", initial_types=types)
         inputs = {"size": X[:, :1].astype(np.float32), "colour": np.roll(WORDS, 1)[:, None].astype(object)}
         assert run_onnx(tmp_path / "model.onnx", inputs)["label"].tolist() == model.predict(table).tolist()
+
+    def test_unfitted_models(self, tmp_path):
+        for model in (SVC(), AutoSVC(), make_pipeline(StandardScaler(), SVC())):
+            with pytest.raises(NotFittedError):
+                to_onnx(model, tmp_path / "model.onnx")
+
+    @pytest.mark.parametrize("estimator", [OneClassSVM(), EnsembleSVC(), make_pipeline(OneClassSVM())])
+    def test_machines_that_encode_tables_are_refused(self, tmp_path, estimator):
+        import pandas as pd
+
+        model = clone(estimator).fit(pd.DataFrame({"a": X[:, 0], "word": WORDS}), CODES == 1)
+        with pytest.raises(ValueError, match="was fitted on a table"):
+            to_onnx(model, tmp_path / "model.onnx")
+        with pytest.raises(ValueError, match=r"was fitted on a table|LIBSVM has no"):
+            to_libsvm(model, tmp_path / "model")
+        assert os.listdir(tmp_path) == []
 
     @pytest.mark.parametrize("estimator", [AutoSVC(), AutoSVR()])
     def test_tables(self, tmp_path, estimator):

@@ -67,10 +67,20 @@ def to_libsvm(model: Any, path: str | os.PathLike[str]) -> None:
         raise ValueError(
             f"LIBSVM has no {type(model).__name__}; only SVC, SVR and OneClassSVM can be written"
         )
+    refuse_tables(model, "LIBSVM")
     form = libsvm_form(model)
     if form.kernel["kernel"] not in _KERNELS:
         raise ValueError("a precomputed kernel cannot be written for LIBSVM; use a kernel of the features")
     atomic_write(path, _text(kind, form, getattr(model, "classes_", None)))
+
+
+def refuse_tables(model: Any, what: str) -> None:
+    """Raise a ValueError if a fitted machine encodes tables: its vectors are not the rows that users have."""
+    if vars(model).get("encoder_") is not None:
+        raise ValueError(
+            f"this {type(model).__name__} was fitted on a table, which it encodes, and its file for {what} "
+            "could not; train it on what a TableEncoder gives, or save it with adatron.io.save_model"
+        )
 
 
 def _text(kind: str, form: LibsvmForm, classes: np.ndarray | None) -> Iterator[bytes]:

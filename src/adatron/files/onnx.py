@@ -7,12 +7,15 @@ from typing import Any
 
 from sklearn import svm
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from adatron.auto import AutoSVC, AutoSVR
 from adatron.estimators import SVC, SVR, OneClassSVM
+from adatron.estimators.base import KernelMachine
 from adatron.estimators.classifier import ExpansionClassifier
 from adatron.estimators.expansion import fitted_like, libsvm_form
 from adatron.files.atomic import atomic_write
+from adatron.files.libsvm import refuse_tables
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = None) -> None:
@@ -57,6 +60,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = No
         raise ImportError("to_onnx needs skl2onnx: pip install skl2onnx") from error
     from adatron.files.onnx_graph import auto_graph
 
+    check_is_fitted(model)
     types = initial_types or [("X", FloatTensorType([None, model.n_features_in_]))]
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if isinstance(last, AutoSVC | AutoSVR):
@@ -96,6 +100,8 @@ def _sklearn_equivalent(model: Any) -> Any:
     """
     if isinstance(model, Pipeline):
         return Pipeline([(name, _sklearn_equivalent(step)) for name, step in model.steps])
+    if isinstance(model, KernelMachine):
+        refuse_tables(model, "ONNX")
     if isinstance(model, SVC | SVR | OneClassSVM):
         return model.to_sklearn()
     if isinstance(model, ExpansionClassifier):
