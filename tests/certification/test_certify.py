@@ -1,5 +1,7 @@
 """`certify`: never smaller than the truth, hardly larger, for everyone's machines."""
 
+import re
+
 import numpy as np
 import pytest
 import sklearn.svm
@@ -275,6 +277,27 @@ def test_libsvm_files_that_are_wrong(tmp_path):
         certify(path, X, y)
     io.save_model(SVC().fit(X, y), tmp_path / "model.skops")
     assert certify(tmp_path / "model.skops", X, y).gap < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "message"),
+    [
+        ("rho .*", "rho", "0 values of rho, not 3"), ("rho .*", "rho 1 2", "2 values of rho, not 3"),
+        ("rho .*", "rho nan 1 2", "NaN"), ("nr_sv .*", "nr_sv 1 1 1", "nr_sv does not add up"),
+        ("nr_sv .*", "", "do not agree"), ("label .*", "label 0 1", "do not agree"),
+        ("label .*", "label 0 1 1", "do not agree"), ("nr_class .*", "nr_class 2", "damaged"),
+        ("SV\n[^ ]+", "SV\ninf", "infinity"), (" 1:", " 0:", "index below 1"), (" 2:[^ ]+", " 2:nan", "NaN"),
+    ],
+)  # fmt: skip
+def test_libsvm_files_that_contradict_themselves(tmp_path, line, other, message):
+    X, y = load_iris(return_X_y=True)
+    path = tmp_path / "model.txt"
+    io.to_libsvm(SVC().fit(X, y), path)
+    path.write_text(
+        re.sub(f"^{line}" if line[0] != " " else line, other, path.read_text(), count=1, flags=re.M)
+    )
+    with pytest.raises(ValueError, match=message):
+        certify(path, X, y)
 
 
 @pytest.mark.parametrize(

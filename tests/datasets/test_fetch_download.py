@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from tests.data_dir import data_dir, needs_data
 from tests.datasets.local_server import LocalServer
 
-from adatron.datasets import fetch_adult, fetch_astroparticle, retrieval, sources
+from adatron.datasets import fetch_adult, fetch_astroparticle, retrieval
 from adatron.datasets.retrieval import DIGESTS, digest, retrieve
 
 TRAIN, TEST = b"1 1:0.5 4:-2\n0 2:1e-3\n", b"1 3:4\n"
@@ -32,8 +32,8 @@ def server(monkeypatch):
     server = LocalServer()
     monkeypatch.delenv("ADATRON_DATA", raising=False)
     monkeypatch.setenv("no_proxy", "*")
-    for name in sources.ADDRESSES:
-        monkeypatch.setitem(sources.ADDRESSES, name, server.url)
+    for name in retrieval.ADDRESSES:
+        monkeypatch.setitem(retrieval.ADDRESSES, name, server.url)
     yield server
     server.close()
 
@@ -42,7 +42,7 @@ def server(monkeypatch):
 def small_astroparticle(server, monkeypatch):
     """The server has a small set under the name of svmguide1, and its digest is the expected one."""
     server.files = dict(SVMGUIDE1)
-    arrays = sources.astroparticle().read_files([io.BytesIO(TRAIN), io.BytesIO(TEST)])
+    arrays = retrieval.astroparticle().read_files([io.BytesIO(TRAIN), io.BytesIO(TEST)])
     monkeypatch.setitem(DIGESTS, "svmguide1", digest(arrays))
     return server
 
@@ -143,11 +143,11 @@ def as_matlab(name, original):
 @pytest.mark.parametrize(
     "source",
     [
-        sources.usps(),
-        sources.astroparticle(),
-        sources.adult(1),
-        sources.web(8),
-        *map(sources.ida, ("banana", "titanic", "thyroid", "flare_solar")),
+        retrieval.usps(),
+        retrieval.astroparticle(),
+        retrieval.adult(1),
+        retrieval.web(8),
+        *map(retrieval.ida, ("banana", "titanic", "thyroid", "flare_solar")),
     ],
     ids=lambda source: source.name,
 )
@@ -203,7 +203,7 @@ def test_missing_file_is_one_error_that_names_both_ways(small_astroparticle, tmp
 def test_no_server_is_one_error_that_names_both_ways(server, monkeypatch, tmp_path):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))  # bound but not listening: nobody answers here
-        monkeypatch.setitem(sources.ADDRESSES, "libsvm", f"http://127.0.0.1:{unused.getsockname()[1]}/")
+        monkeypatch.setitem(retrieval.ADDRESSES, "libsvm", f"http://127.0.0.1:{unused.getsockname()[1]}/")
         assert_advice(lambda: fetch_astroparticle(data_home=tmp_path), r"svmguide1 could not be downloaded")
     assert kept_files(tmp_path) == []
 
@@ -233,7 +233,7 @@ def test_unreadable_contents_are_refused_and_not_kept(server, tmp_path):
 
 
 def test_too_large_file_is_refused(small_astroparticle, monkeypatch, tmp_path):
-    monkeypatch.setattr(retrieval, "_LARGEST", 21)
+    monkeypatch.setattr(retrieval, "_LARGEST_DOWNLOAD", 21)
     assert_advice(lambda: fetch_astroparticle(data_home=tmp_path), "the file has more than 21 bytes")
 
 
@@ -248,7 +248,7 @@ def test_redirection_from_https_to_http_is_refused(monkeypatch):
 
 def test_public_addresses_are_https():
     assert all(
-        address.startswith("https://") and address.endswith("/") for address in sources.ADDRESSES.values()
+        address.startswith("https://") and address.endswith("/") for address in retrieval.ADDRESSES.values()
     )
 
 

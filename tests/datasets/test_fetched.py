@@ -15,16 +15,16 @@ from adatron.datasets import (
     fetch_ida,
     fetch_usps,
     fetch_web,
-    sources,
+    retrieval,
 )
 from adatron.datasets.retrieval import DIGESTS, digest, retrieve
 
 ALL_SOURCES = [
-    sources.usps(),
-    sources.astroparticle(),
-    *map(sources.adult, (1, 2, 3, 9)),
-    *map(sources.web, (1, 7, 8)),
-    *map(sources.ida, sources.IDA_WITH_SPLITS + sources.IDA_WITHOUT_SPLITS),
+    retrieval.usps(),
+    retrieval.astroparticle(),
+    *map(retrieval.adult, (1, 2, 3, 9)),
+    *map(retrieval.web, (1, 7, 8)),
+    *map(retrieval.ida, retrieval.IDA_WITH_SPLITS + retrieval.IDA_WITHOUT_SPLITS),
 ]
 each_source = pytest.mark.parametrize("source", ALL_SOURCES, ids=lambda source: source.name)
 
@@ -111,7 +111,7 @@ def test_a1a_gives_the_known_accuracy():
 
 
 @needs_data
-@pytest.mark.parametrize("name", sources.IDA_WITH_SPLITS)
+@pytest.mark.parametrize("name", retrieval.IDA_WITH_SPLITS)
 def test_ida_realizations_cut_all_rows_in_two(name):
     whole = fetch_ida(name)
     assert whole.data_test is None
@@ -182,6 +182,6 @@ def test_damaged_file_of_the_data_directory_is_named(monkeypatch, tmp_path):
 
 
 def test_file_that_unpacks_to_more_than_the_limit_is_refused(monkeypatch):
-    monkeypatch.setattr(sources, "_LARGEST", 10)
+    monkeypatch.setattr(retrieval, "_LARGEST_UNPACKED", 10)
     with pytest.raises(ValueError, match=r"zip\.train\.gz has more than 10 bytes unpacked"):
-        sources.unpack("zip.train.gz", io.BytesIO(gzip.compress(bytes(11))))
+        retrieval.unpack("zip.train.gz", io.BytesIO(gzip.compress(bytes(11))))

@@ -5,6 +5,8 @@ from math import factorial
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_diabetes, load_iris, make_classification
@@ -14,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from adatron import SVC, SVR, AutoSVC, AutoSVR, EnsembleSVC, KernelPerceptron, OneClassSVM, explain
+from adatron.exceptions import AdatronWarning
 from adatron.explanation.shapley import shapley_values
 from adatron.kernels import Constant, Exponential, Gaussian, Laplacian, Linear, Polynomial
 from adatron.tables import TableEncoder
@@ -234,3 +237,21 @@ def test_odd_backgrounds_and_models():
     assert not constant.contributions.any()
     unnamed = make_pipeline(FunctionTransformer(np.log1p), SVC()).fit(X, y)
     assert explain(unnamed, X[:1]).columns == ["x0", "x1", "x2", "x3"]
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
+def test_values_are_those_of_the_columns_in_any_order(library):
+    rng, i = np.random.default_rng(0), np.arange(60)
+    table = pd.DataFrame(
+        {"number": rng.normal(size=60), "word": np.array(["a", "b", "c"])[i % 3], "same": 1}
+        | {"day": pd.date_range("2020", periods=60), "flag": i % 2 == 0}
+    )
+    model = SVR().fit(TableEncoder().fit_transform(table), table["number"])
+    model = make_pipeline(TableEncoder().fit(table), model)
+    expected = [*table.loc[7, ["number", "word"]], None, table.loc[7, "day"], False]
+    row = library(table.iloc[[7]].assign(other=3)[["flag", "other", "day", "word", "number"]])
+    with pytest.warns(AdatronWarning, match="ignored: 'other'"):
+        found = explain(model, row)
+    assert found.columns == ["number", "word", "same", "day", "flag"]
+    assert found.values == expected
+    assert type(found.values[0]) is float

@@ -244,6 +244,51 @@ def test_a_column_of_lists_is_an_error(cell, what):
         TableEncoder().fit(pd.DataFrame({"a": [1, 2, 3, 4], "b": cells}))
 
 
+def test_objects_that_are_no_text_are_an_error():
+    with pytest.raises(ValueError, match="column 'b' holds a object in row 1"):
+        TableEncoder().fit(pd.DataFrame({"a": [1, 2], "b": ["text", object()]}))
+
+
+@pytest.mark.parametrize("frequency", ["Y", "Q", "M", "W", "h"])
+def test_periods_are_dates(frequency):
+    table = pd.DataFrame({"a": pd.period_range("2000", periods=30, freq=frequency)})
+    table.loc[3, "a"] = None
+    encoder = TableEncoder().fit(table)
+    assert (encoder.columns_[0].kind, encoder.columns_[0].n_missing) == ("date", 1)
+    as_dates = table.assign(a=table["a"].dt.to_timestamp())
+    np.testing.assert_array_equal(encoder.transform(table), encoder.transform(as_dates))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.array(["300000-01-01", "2000-01-01"], dtype="M8[s]"), np.array([10**14, 1], dtype="m8[s]")],
+)
+def test_dates_and_durations_that_are_too_far_away_name_the_column(values):
+    table = pd.DataFrame({"a": [1, 2], "b": values})
+    with pytest.raises(ValueError, match="column 'b' has dates or times that are too far away"):
+        TableEncoder().fit(table)
+
+
+@pytest.mark.parametrize("text", ["1e999", "9" * 400, "-1e999"])
+def test_written_numbers_beyond_float64_are_missing(text):
+    cells = [text, *(f"{i}.5" for i in ROWS)]
+    encoder = TableEncoder().fit(pd.DataFrame({"a": cells}))
+    assert (encoder.columns_[0].kind, encoder.columns_[0].n_missing) == ("number", 1)
+    assert np.isfinite(encoder.transform(pd.DataFrame({"a": [text]}))).all()
+
+
+def test_durations_of_many_digits_are_no_durations():
+    cells = ["9" * 400 + ":00:00", *(f"{i}:30:00" for i in ROWS)]
+    assert TableEncoder().fit(pd.DataFrame({"a": cells})).columns_[0].n_missing == 1
+
+
+def test_masked_cells_are_missing():
+    mask = np.zeros((len(ROWS), 2), dtype=bool)
+    mask[5] = True
+    table = np.ma.array(np.column_stack([ROWS * 1.0, ROWS % 2]), mask=mask)
+    assert [column.n_missing for column in TableEncoder().fit(table).columns_] == [1, 1]
+
+
 @pytest.mark.parametrize("library", [pl.DataFrame, pa.table])
 def test_a_column_of_lists_is_an_error_by_its_dtype(library):
     with pytest.raises(ValueError, match="column 'b' holds a list"):

@@ -7,7 +7,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from adatron.tables import TableEncoder
-from adatron.tables.reading import Table
+from adatron.tables.columns import Table
 from adatron.tables.targets import Target
 
 

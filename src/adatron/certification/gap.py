@@ -22,7 +22,15 @@ from adatron.certification.machines import (
     problems_of,
 )
 from adatron.kernels import Kernel, Precomputed, has_negative_curvature, is_indefinite
-from adatron.kernels.rounding import LONG_EPS, long, outputs, precision_for
+from adatron.kernels.rounding import (
+    LONG_EPS,
+    Bounded,
+    long,
+    outputs,
+    precision_for,
+    squared_norm,
+    total_of,
+)  # fmt: skip
 
 _ROWS_SHOWN = 10
 _VANISHING = 1e-8  # part of r² max K_ii below which the objective of a one-class problem counts as 0
@@ -177,14 +185,14 @@ def _check_definite(kernel: Kernel, X: Any) -> None:
 
 
 class _Sides(NamedTuple):
-    """What both objectives are made of; pairs are values and bounds of their errors."""
+    """What both objectives are made of."""
 
     outputs: np.ndarray  # y (f + b) of the machine
-    errors: np.ndarray
-    norm: tuple[Any, Any]  # ‖w‖² of the machine
+    errors: np.ndarray  # of the outputs
+    norm: Bounded  # ‖w‖² of the machine
     alpha: np.ndarray  # feasible
-    dual_norm: tuple[Any, Any]
-    linear: tuple[Any, Any]  # pᵀα
+    dual_norm: Bounded  # ‖w‖² of alpha
+    linear: Bounded  # pᵀα
     largest: float  # max K_ii
 
 
@@ -192,24 +200,23 @@ def _sides(problem: BinaryProblem, kernel: Kernel, X: Any) -> _Sides:
     dtype, y = precision_for(X, len(problem.coefficients)), problem.y
     rows, place = np.unique(problem.rows, return_inverse=True)
     f, errors = outputs(kernel, X[rows], problem.vectors, problem.coefficients, dtype)
-    norm = _squared_norm(kernel, X, problem.vectors, problem.coefficients, dtype)
+    norm = squared_norm(kernel, X, problem.vectors, problem.coefficients, dtype)
     alpha = _feasible(problem.alpha.astype(long), y, problem.upper.astype(long), problem.equality)
     if problem.tube is not None:
         alpha *= min(long(1.0), problem.tube[1] / max(alpha.sum(), long(1e-300)))
     coefficients = np.zeros(X.shape[0], dtype=long)
     np.add.at(coefficients, problem.rows, y * alpha)
-    support = np.flatnonzero(coefficients)
-    vectors = support if isinstance(kernel, Precomputed) else X[support]
-    dual_norm = _squared_norm(kernel, X, vectors, coefficients[support], dtype)
-    linear, linear_error = _total(problem.p * alpha)
+    dual_norm = squared_norm(kernel, X, *_used(kernel, X, coefficients), dtype)
+    linear = total_of(problem.p * alpha)
     # α is feasible but for the rounding of its own digits, which changes the dual by its gradient p − y f
     diagonal = np.abs(kernel.diagonal(X))
-    gradient = np.abs(problem.p) + np.sqrt(sum(dual_norm) * diagonal[problem.rows])
-    linear_error += (len(y) + 8) * LONG_EPS * np.sum(alpha * gradient)
-    outputs_of_rows = y * (f[place] + problem.bias)
+    gradient = np.abs(problem.p) + np.sqrt(dual_norm.highest * diagonal[problem.rows])
+    rounded = (len(y) + 8) * LONG_EPS * np.sum(alpha * gradient)
+    linear = linear._replace(error=linear.error + rounded)
     return _Sides(
-        outputs_of_rows, errors[place], norm, alpha, dual_norm, (linear, linear_error), diagonal.max()
-    )
+        outputs=y * (f[place] + problem.bias), errors=errors[place], norm=norm, alpha=alpha,
+        dual_norm=dual_norm, linear=linear, largest=diagonal.max(),
+    )  # fmt: skip
 
 
 def _coupled_sides(
@@ -221,34 +228,29 @@ def _coupled_sides(
     weight of a constant 1 in the kernel.
     """
     upper, dtype = bounds[:, None].astype(long), precision_for(X, len(table))
-    constants = np.zeros(table.shape[1]) if biases is None else biases
     others = np.where(own, 0.0, np.minimum(table, 0.0))  # feasible: the row's own class balances them
     total = -others.sum(axis=1, keepdims=True)
     shrink = np.where(total > upper, upper / np.where(total > 0.0, total, 1.0), 1.0)
     alpha = np.minimum(total, upper)
     feasible = np.where(own, alpha, others * shrink)
     f, errors = (np.zeros(table.shape, dtype=long) for _ in range(2))
-    sums = np.zeros((2, 2), dtype=long)  # ‖w‖² of the machine and of the dual, and their errors
-    for c in range(table.shape[1]):
-        for k, coefficients in enumerate((table[:, c], feasible[:, c])):
-            support = np.flatnonzero(coefficients)
-            function = support if isinstance(kernel, Precomputed) else X[support], coefficients[support]
-            sums[k] += _squared_norm(kernel, X, *function, dtype)
-            if k == 0:
-                f[:, c], errors[:, c] = outputs(kernel, X, *function, dtype)
+    for c, column in enumerate(table.T):
+        f[:, c], errors[:, c] = outputs(kernel, X, *_used(kernel, X, column), dtype)
+    constants = np.zeros(table.shape[1]) if biases is None else biases
     f = f + constants
-    margins = f[own] - np.where(own, -inf, f).max(axis=1)
-    shifts = [np.sum(constants**2), np.sum(feasible.sum(axis=0) ** 2) if biases is not None else 0.0]
-    norm, dual_norm = (
-        (own_sum[0] + shift, own_sum[1] + 64 * LONG_EPS * shift)
-        for own_sum, shift in zip(sums, shifts, strict=True)
-    )
-    linear, linear_error = _total(alpha[:, 0])
+    dual_constants = 0.0 if biases is None else feasible.sum(axis=0)
+    norm = _sum_of_squared_norms(kernel, X, table, constants, dtype)
+    dual_norm = _sum_of_squared_norms(kernel, X, feasible, dual_constants, dtype)
+    linear = total_of(alpha[:, 0])
     diagonal = np.abs(kernel.diagonal(X)) + 1.0
-    gradient = 1.0 + np.sqrt(sum(dual_norm) * diagonal)
-    linear_error += 2.0 * (len(own) + 8) * LONG_EPS * np.sum(np.abs(feasible).sum(axis=1) * gradient)
-    both = 2.0 * errors.max(axis=1) + 8 * LONG_EPS * np.abs(f).max(axis=1)
-    return _Sides(margins, both, norm, alpha[:, 0], dual_norm, (linear, linear_error), float(diagonal.max()))
+    gradient = 1.0 + np.sqrt(dual_norm.highest * diagonal)
+    rounded = 2.0 * (len(own) + 8) * LONG_EPS * np.sum(np.abs(feasible).sum(axis=1) * gradient)
+    return _Sides(
+        outputs=f[own] - np.where(own, -inf, f).max(axis=1),
+        errors=2.0 * errors.max(axis=1) + 8 * LONG_EPS * np.abs(f).max(axis=1),  # of both outputs
+        norm=norm, alpha=alpha[:, 0], dual_norm=dual_norm,
+        linear=linear._replace(error=linear.error + rounded), largest=float(diagonal.max()),
+    )  # fmt: skip
 
 
 def _gap_of(problem: BinaryProblem, sides: _Sides) -> DualityGap:
@@ -261,16 +263,16 @@ def _gap_of(problem: BinaryProblem, sides: _Sides) -> DualityGap:
             shortage = np.where(sides.alpha > 0.0, np.abs(sides.outputs - least), 0.0)
             return _made(problem, hard, primal, dual, 0.0, shortage)
     slack = problem.p - sides.outputs
-    loss, loss_error = _total(upper * np.maximum(slack, 0.0))
-    loss_error += np.sum(upper * np.where(slack > -sides.errors, sides.errors, 0.0))
-    primal = 0.5 * sides.norm[0] + loss + long(problem.equality or 0.0) * problem.bias
-    primal_error = 0.5 * sides.norm[1] + loss_error + 4 * LONG_EPS * abs(primal)
-    dual = sides.linear[0] - 0.5 * sides.dual_norm[0]
+    loss = total_of(upper * np.maximum(slack, 0.0))
+    loss_error = loss.error + np.sum(upper * np.where(slack > -sides.errors, sides.errors, 0.0))
+    primal = 0.5 * sides.norm.value + loss.value + long(problem.equality or 0.0) * problem.bias
+    primal_error = 0.5 * sides.norm.error + loss_error + 4 * LONG_EPS * abs(primal)
+    dual = sides.linear.value - 0.5 * sides.dual_norm.value
     if problem.tube is not None:  # of the ν-problem, whose tube costs something
         width, total = problem.tube
         primal, dual = primal + width * total, dual + width * sides.alpha.sum()
         primal_error = primal_error + 8 * LONG_EPS * width * total * len(slack)
-    dual_error = sides.linear[1] + 0.5 * sides.dual_norm[1] + 4 * LONG_EPS * abs(dual)
+    dual_error = sides.linear.error + 0.5 * sides.dual_norm.error + 4 * LONG_EPS * abs(dual)
     least_size = long(_VANISHING * (problem.equality or 0.0) ** 2 * sides.largest)
     size = max(abs(primal) - primal_error, abs(dual) - dual_error, least_size, np.finfo(long).tiny)
     rounding = min((primal_error + dual_error) / size, long(2.0))
@@ -318,28 +320,25 @@ def _feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, equality: flo
     return alpha
 
 
-def _squared_norm(
-    kernel: Kernel, X: Any, vectors: Any, coefficients: np.ndarray, dtype: Any
-) -> tuple[Any, Any]:
-    """``‖w‖²`` of a function, at least 0, and a bound of its error."""
-    if not len(coefficients):
-        return long(0.0), long(0.0)
-    f, errors = outputs(kernel, X[vectors] if isinstance(kernel, Precomputed) else vectors, vectors,
-                        coefficients, dtype)  # fmt: skip
-    value, error = _total(coefficients * f)
-    return max(value, long(0.0)), error + np.sum(np.abs(coefficients) * errors)
+def _used(kernel: Kernel, X: Any, coefficients: np.ndarray) -> tuple[Any, np.ndarray]:
+    """The vectors of a function whose coefficients are not 0, for a kernel matrix their places; and these."""
+    support = np.flatnonzero(coefficients)
+    return support if isinstance(kernel, Precomputed) else X[support], coefficients[support]
 
 
-def _total(terms: np.ndarray) -> tuple[Any, Any]:
-    """A sum in long double, and a bound of its error."""
-    terms = terms.astype(long)
-    return terms.sum(), (len(terms) + 4) * LONG_EPS * np.abs(terms).sum()
+def _sum_of_squared_norms(kernel: Kernel, X: Any, table: np.ndarray, constants: Any, dtype: Any) -> Bounded:
+    """``Σ ‖w_c‖² + b_c²`` of the functions in the columns of a table."""
+    norms = [squared_norm(kernel, X, *_used(kernel, X, column), dtype) for column in table.T]
+    squares = np.sum(constants**2)
+    value, error = sum(norm.value for norm in norms), sum(norm.error for norm in norms)
+    return Bounded(value + squares, error + 64 * LONG_EPS * squares)
 
 
 def _hard_margin(sides: _Sides, p: np.ndarray, present: np.ndarray) -> tuple[Any, Any, Any]:
     """Gap, primal and dual of a hard margin, both sides scaled to their best."""
-    norm, dual_norm, linear = sum(sides.norm), sum(sides.dual_norm), sides.linear[0] - sides.linear[1]
-    dual = 0.5 * linear**2 / dual_norm if dual_norm > 0.0 and linear > 0.0 else long(0.0)
+    norm, dual_norm, linear = sides.norm.highest, sides.dual_norm.highest, sides.linear
+    lowest = linear.value - linear.error
+    dual = 0.5 * lowest**2 / dual_norm if dual_norm > 0.0 and lowest > 0.0 else long(0.0)
     least = np.min(((sides.outputs - sides.errors) / p)[present])
     if least <= 0.0 or dual <= 0.0:
         return long(1.0), long(inf), dual

@@ -38,21 +38,10 @@ from adatron.datasets.generators import (
     make_parity,
     make_two_spirals,
     make_waveform,
-)
+)  # fmt: skip
 
 __all__ = [
-    "fetch_adult",
-    "fetch_astroparticle",
-    "fetch_ida",
-    "fetch_usps",
-    "fetch_web",
-    "load_breast_cancer_wisconsin",
-    "load_ionosphere",
-    "load_pima",
-    "load_sonar",
-    "make_majority",
-    "make_mirror_symmetry",
-    "make_parity",
-    "make_two_spirals",
-    "make_waveform",
-]
+    "fetch_adult", "fetch_astroparticle", "fetch_ida", "fetch_usps", "fetch_web",
+    "load_breast_cancer_wisconsin", "load_ionosphere", "load_pima", "load_sonar",
+    "make_majority", "make_mirror_symmetry", "make_parity", "make_two_spirals", "make_waveform",
+]  # fmt: skip

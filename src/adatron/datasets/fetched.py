@@ -17,9 +17,8 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
-from adatron.datasets import sources
+from adatron.datasets import retrieval
 from adatron.datasets.bundled import describe
-from adatron.datasets.retrieval import retrieve
 
 DataHome = str | PathLike[str] | None
 
@@ -56,7 +55,7 @@ def fetch_usps(
     >>> usps.data.shape, usps.data_test.shape
     ((7291, 256), (2007, 256))
     """
-    return _fetch(sources.usps(), "usps", data_home, download_if_missing, return_X_y)
+    return _fetch(retrieval.usps(), "usps", data_home, download_if_missing, return_X_y)
 
 
 def fetch_adult(
@@ -89,7 +88,7 @@ def fetch_adult(
     ((1605, 123), (30956, 123), 395)
     """
     _check_choice("part", part, (1, 2, 3, 9))
-    return _fetch(sources.adult(int(part)), "adult", data_home, download_if_missing, return_X_y)
+    return _fetch(retrieval.adult(int(part)), "adult", data_home, download_if_missing, return_X_y)
 
 
 def fetch_web(
@@ -127,7 +126,7 @@ def fetch_web(
         raise ValueError(
             "return_X_y=True needs a test part and part=8 has none: use data and target of the Bunch."
         )
-    return _fetch(sources.web(int(part)), "web", data_home, download_if_missing, return_X_y)
+    return _fetch(retrieval.web(int(part)), "web", data_home, download_if_missing, return_X_y)
 
 
 def fetch_astroparticle(
@@ -156,7 +155,7 @@ def fetch_astroparticle(
     >>> X_train.shape, X_test.shape
     ((3089, 4), (4000, 4))
     """
-    return _fetch(sources.astroparticle(), "astroparticle", data_home, download_if_missing, return_X_y)
+    return _fetch(retrieval.astroparticle(), "astroparticle", data_home, download_if_missing, return_X_y)
 
 
 def fetch_ida(
@@ -199,13 +198,13 @@ def fetch_ida(
     >>> X.shape
     (215, 5)
     """
-    _check_choice("name", name, sources.IDA_WITH_SPLITS + sources.IDA_WITHOUT_SPLITS)
-    if realization is not None and name in sources.IDA_WITHOUT_SPLITS:
+    _check_choice("name", name, retrieval.IDA_WITH_SPLITS + retrieval.IDA_WITHOUT_SPLITS)
+    if realization is not None and name in retrieval.IDA_WITHOUT_SPLITS:
         raise ValueError(
             f"realization={realization!r}: {name} has no realizations here, use realization=None."
         )
-    _check_choice("realization", realization, (*range(1, sources.IDA_REALIZATIONS + 1), None))
-    arrays = retrieve(sources.ida(name), data_home, download_if_missing)
+    _check_choice("realization", realization, (*range(1, retrieval.IDA_REALIZATIONS + 1), None))
+    arrays = retrieval.retrieve(retrieval.ida(name), data_home, download_if_missing)
     X, y = arrays["data"], arrays["target"]
     chosen = {"data": X, "target": y}
     if realization is not None:
@@ -215,12 +214,12 @@ def fetch_ida(
 
 
 def _fetch(
-    source: sources.Source, heading: str, data_home: DataHome, download_if_missing: bool, return_X_y: bool
+    source: retrieval.Source, heading: str, data_home: DataHome, download_if_missing: bool, return_X_y: bool
 ) -> Any:
-    return _present(retrieve(source, data_home, download_if_missing), heading, return_X_y)
+    return _present(retrieval.retrieve(source, data_home, download_if_missing), heading, return_X_y)
 
 
-def _present(arrays: sources.Arrays, heading: str, return_X_y: bool) -> Any:
+def _present(arrays: retrieval.Arrays, heading: str, return_X_y: bool) -> Any:
     if return_X_y:
         return tuple(arrays[key] for key in ("data", "data_test", "target", "target_test") if key in arrays)
     test_part = {"data_test": None, "target_test": None}

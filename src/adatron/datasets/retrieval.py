@@ -1,37 +1,59 @@
-"""Find the arrays of a fetched set: in ADATRON_DATA, in the cache, or by download, in this order.
+"""The fetched sets: their files and readers, and how they are found or downloaded.
 
-A download must have the recorded digest (`DIGESTS`), however it is packed: the SHA-256 of its parsed arrays,
-one after the other.
+A set is a dictionary of arrays. Most have ``data``, ``target`` and, if there is a test part, ``data_test``
+and ``target_test``. Those of the IDA repository have ``data``, ``target``, ``train`` and ``test``: the first
+row of ``train`` holds the (zero-based) training rows of realization 1, and so on; without realizations
+``train`` and ``test`` are empty.
 
-- The arrays are ``data``, ``target``, ``data_test``, ``target_test``, as far as the set has them. A sparse
-  matrix counts as ``data``, ``indices`` and ``indptr`` of its canonical CSR form, after the line
-  ``csr (rows, columns)``.
-- A set of the IDA repository is the table of all rows with the label as last column, then the training and
-  test tables of each realization, their rows sorted: equal rows are interchangeable there.
-
-Each array contributes the line ``dtype shape`` in ASCII, such as ``<f8 (7291, 256)``, and then its elements
-in C order, little-endian: numbers as ``<f8``, labels as ``<i8``, indices as ``<i4``, zeros without a sign.
+>>> from io import BytesIO
+>>> from adatron.datasets.retrieval import read_svmlight
+>>> read_svmlight([BytesIO(b"+1 1:0.5 3:2\\n-1 2:1\\n")], n_features=3)["data"].toarray()
+array([[0.5, 0. , 2. ],
+       [0. , 1. , 0. ]])
 """
 
+import gzip
 import hashlib
 import io
+import lzma
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPException
+from itertools import chain
 from pathlib import Path
+from typing import IO, Any
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.datasets import get_data_home
+import scipy.io
+from scipy.sparse import csr_matrix, issparse
+from sklearn.datasets import get_data_home, load_svmlight_file
 
 from adatron.datasets.bundled import find_original
-from adatron.datasets.sources import Arrays, Reader, Source, unpack
 
+Arrays = dict[str, Any]
+Reader = Callable[[Sequence[IO[bytes]]], Arrays]
+
+ADDRESSES = {
+    "libsvm": "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/",
+    "usps": "https://hastie.su.domains/ElemStatLearn/datasets/",
+    "ida": "https://raw.githubusercontent.com/tdiethe/gunnar_raetsch_benchmark_datasets/master/",
+}
+_PARTS = ("data", "target", "data_test", "target_test")
+IDA_WITH_SPLITS = ("banana", "breast_cancer", "german", "heart", "image", "ringnorm", "titanic", "waveform")
+IDA_WITHOUT_SPLITS = ("flare_solar", "splice", "thyroid", "twonorm")
+IDA_REALIZATIONS = 10
+_IDA_DECIMALS = 12  # more than any value of the repository has
 _TIMEOUT = 30.0  # seconds without a byte
-_LARGEST = 64 * 2**20  # bytes; the largest of our files has 8 MB
+_LARGEST_DOWNLOAD, _LARGEST_UNPACKED = (
+    64 * 2**20,
+    256 * 2**20,
+)  # bytes; our files have 8 MB, and 13 MB unpacked
+_OPEN: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 DIGESTS = {
     "a1a": "25e0e0930ac484f6505b32a961d7f3fb411e9e24a10efc92723743a867fa2da4",
@@ -56,6 +78,116 @@ DIGESTS = {
     "w7a": "141bf1c8c1c99c8b529bb591a364dafaf01fdc5069637a00dc8aa57342c8440d",
     "w8a": "bbfad51a5be9e7ff285bff68a3de883c0438549bdaafa520c88d1f0bf17e6c05",
 }
+
+
+@dataclass(frozen=True)
+class Source:
+    """One set: its files in ADATRON_DATA and on the web, and a reader for each."""
+
+    name: str
+    originals: tuple[str, ...]
+    read_originals: Reader
+    address: str
+    files: tuple[str, ...]
+    read_files: Reader
+
+    @property
+    def urls(self) -> list[str]:
+        return [ADDRESSES[self.address] + file for file in self.files]
+
+
+def usps() -> Source:
+    originals = ("usps/zip.train.xz", "usps/zip.test.xz")
+    return Source("usps", originals, read_digits, "usps", ("zip.train.gz", "zip.test.gz"), read_digits)
+
+
+def adult(part: int) -> Source:
+    return _libsvm(f"a{part}a", n_features=123)
+
+
+def web(part: int) -> Source:
+    return _libsvm(f"w{part}a", n_features=300, has_test=part != 8)
+
+
+def astroparticle() -> Source:
+    return _libsvm("svmguide1", n_features=4, dense=True)
+
+
+def ida(name: str) -> Source:
+    read_files = partial(read_ida_mat, name=name, has_splits=name in IDA_WITH_SPLITS)
+    return Source(f"ida_{name}", (f"ida/{name}.npz",), read_ida_npz, "ida", ("benchmarks.mat",), read_files)
+
+
+def _libsvm(name: str, n_features: int, dense: bool = False, has_test: bool = True) -> Source:
+    files = (name, f"{name}.t") if has_test else (name,)
+    read = partial(read_svmlight, n_features=n_features, dense=dense)
+    return Source(name, tuple(f"libsvm/{file}.xz" for file in files), read, "libsvm", files, read)
+
+
+def unpack(name: str, stream: IO[bytes]) -> IO[bytes]:
+    """Return the stream, decompressed into memory if the name ends in .gz or .xz."""
+    suffix = name[name.rfind(".") :]
+    if suffix not in _OPEN:
+        return stream
+    with _OPEN[suffix](stream) as unpacked:
+        content = unpacked.read(_LARGEST_UNPACKED + 1)
+    if len(content) > _LARGEST_UNPACKED:
+        raise ValueError(f"{name} has more than {_LARGEST_UNPACKED} bytes unpacked")
+    return io.BytesIO(content)
+
+
+def read_svmlight(streams: Sequence[IO[bytes]], n_features: int, dense: bool = False) -> Arrays:
+    """Read the training part and, if there is a second stream, the test part."""
+    parts = []
+    for stream in streams:
+        X, y = load_svmlight_file(stream, n_features=n_features)
+        parts.append((X.toarray() if dense else _with_short_indices(X), y.astype(np.int64)))
+    return _name_parts(parts)
+
+
+def read_digits(streams: Sequence[IO[bytes]]) -> Arrays:
+    """Read tables of a digit and its 256 grey values a row."""
+    tables = [np.loadtxt(stream) for stream in streams]
+    # Adding 0 turns the -0.000 of the tables into 0.
+    return _name_parts([(table[:, 1:] + 0.0, table[:, 0].astype(np.int64)) for table in tables])
+
+
+def read_ida_npz(streams: Sequence[IO[bytes]]) -> Arrays:
+    """Read one set from its own file: X, t and, for most sets, the indices of ten realizations."""
+    with np.load(streams[0], allow_pickle=False) as file:
+        indices = {key: file[key] if key in file else np.empty((0, 0), np.intp) for key in ("train", "test")}
+        return {"data": file["X"], "target": file["t"].astype(np.int64)} | indices
+
+
+def read_ida_mat(streams: Sequence[IO[bytes]], name: str, has_splits: bool) -> Arrays:
+    """Read one set from the MATLAB file of all sets, a struct x, t, train, test with one-based indices.
+
+    The rows are brought into the order of the single files: training part of realization 1, then its test
+    part. Rounding takes away what another decimal conversion may have left in the last bit.
+    """
+    struct = scipy.io.loadmat(streams[0], variable_names=[name])[name][0, 0]
+    train, test = (struct[key].astype(np.intp)[:IDA_REALIZATIONS] - 1 for key in ("train", "test"))
+    order = np.concatenate([train[0], test[0]])
+    new_row = np.empty(len(struct["x"]), dtype=np.intp)
+    new_row[order] = np.arange(len(order))
+    n_splits = IDA_REALIZATIONS if has_splits else 0
+    return {
+        "data": np.round(struct["x"].astype(np.float64)[order], _IDA_DECIMALS) + 0.0,
+        "target": struct["t"].ravel()[order].astype(np.int64),
+        "train": new_row[train[:n_splits]],
+        "test": new_row[test[:n_splits]],
+    }
+
+
+def _with_short_indices(X: csr_matrix) -> csr_matrix:
+    """The matrix in canonical form, without the 64-bit indices that scikit-learn's SVC refuses."""
+    X.sum_duplicates()
+    X.eliminate_zeros()  # a9a.t begins with a zero in column 123, to show how many columns there are
+    return csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+
+
+def _name_parts(parts: Sequence[tuple[Any, Any]]) -> Arrays:
+    return dict(zip(_PARTS, chain.from_iterable(parts), strict=False))
 
 
 def retrieve(source: Source, data_home: str | os.PathLike[str] | None, download_if_missing: bool) -> Arrays:
@@ -117,20 +249,28 @@ def download(url: str) -> bytes:
         with urlopen(Request(url, headers={"User-Agent": "adatron"}), timeout=_TIMEOUT) as response:
             if urlsplit(url).scheme != urlsplit(response.url).scheme:  # on http, anyone may answer
                 raise OSError(f"the server redirects to {response.url}")
-            content = response.read(_LARGEST + 1)
+            content = response.read(_LARGEST_DOWNLOAD + 1)
             announced = response.headers.get("Content-Length", "")
     except HTTPException as error:
         raise OSError(f"the answer is incomplete or not HTTP ({error!r})") from error
-    if len(content) > _LARGEST:
-        raise OSError(f"the file has more than {_LARGEST} bytes")
+    if len(content) > _LARGEST_DOWNLOAD:
+        raise OSError(f"the file has more than {_LARGEST_DOWNLOAD} bytes")
     if announced.isdigit() and len(content) != int(announced):
         raise OSError(f"the connection ended after {len(content)} of {announced} bytes")
     return content
 
 
 def digest(arrays: Arrays) -> str:
-    """Return the SHA-256 of a set as a string of 64 hexadecimal digits."""
-    tables = [arrays[key] for key in ("data", "target", "data_test", "target_test") if key in arrays]
+    """Return the SHA-256 of the arrays of a set, one after the other, however its files are packed.
+
+    A sparse matrix counts as ``data``, ``indices`` and ``indptr`` of its canonical CSR form, after the line
+    ``csr (rows, columns)``. A set of the IDA repository is the table of all rows with the label as last
+    column, then the training and test tables of each realization, their rows sorted: equal rows are
+    interchangeable there. Each array contributes the line ``dtype shape`` in ASCII, such as ``<f8 (7291,
+    256)``, and then its elements in C order, little-endian: numbers as ``<f8``, labels as ``<i8``, indices as
+    ``<i4``, zeros without a sign.
+    """
+    tables = [arrays[key] for key in _PARTS if key in arrays]
     if "train" in arrays:
         rows = np.column_stack([arrays["data"], arrays["target"]])
         pairs = zip(arrays["train"], arrays["test"], strict=True)

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
 from sklearn.pipeline import Pipeline
@@ -15,6 +16,7 @@ from adatron.estimators.expansion import ExpansionMachine
 from adatron.estimators.parameters import check_integer
 from adatron.explanation.shapley import cost_of_a_pair, is_separable, shapley_values
 from adatron.tables import TableEncoder
+from adatron.tables.columns import as_frame
 
 _BACKGROUND, _FEWEST = 50, 5  # rows to compare with, at most and at least
 _WORK = 400_000_000  # multiplications that they may take, about a second
@@ -150,45 +152,57 @@ def explain(
             f"{type(machine).__name__}"
         )
     check_integer("n_rows", n_rows, at_least=0, allowed="an integer >= 0")
-    others = None if background is None else _features(model, machine, background)
-    if others is not None and not others.shape[0]:
-        raise ValueError("background has no rows; pass some, or None for vectors of the model")
-    return _explained(model, machine, _one_row(x), others, output, n_rows)
+    return _explained(model, machine, _one_row(x), background, output, n_rows)
 
 
-def _explained(model: Any, machine: Any, row: Any, others: Any, output: Any, n_rows: int) -> Explanation:
+def _explained(model: Any, machine: Any, row: Any, background: Any, output: Any, n_rows: int) -> Explanation:
     predicted = _plain(model.predict(row)[0])
     label, weights = _weights(machine, predicted, output)
-    predicted = float(predicted[output]) if np.ndim(predicted) else predicted
-    machines, features = machine._expansions(), _features(model, machine, row)
-    terms = [one.kernel_values(features)[0] * (one.by_problem() @ weights) for one in machines]
-    decision = float(sum(own.sum() for own in terms) + sum(one.bias @ weights for one in machines))
+    expansions, features = machine._expansions(), _features(model, machine, row)
+    terms = [one.kernel_values(features)[0] * (one.by_problem() @ weights) for one in expansions]
+    decision = float(sum(own.sum() for own in terms) + sum(one.bias @ weights for one in expansions))
     names, blocks = _columns(model, machine, features.shape[1])
-    base, contributions = float("nan"), None
-    if not sum(len(one.coefficients) for one in machines):  # a constant
-        base, contributions = decision, np.zeros(len(names))
-    elif all(is_separable(one.kernel) for one in machines):
-        others = _dense(_some_vectors(machines, len(names)) if others is None else others)
-        base = float(np.mean(sum(one(others) for one in machines) @ weights))
-        contributions = np.zeros(len(names))
-        for one in machines:
-            vectors, c = _dense(one.vectors), one.by_problem() @ weights
-            x = _dense(features)[0]
-            contributions += shapley_values(one.kernel, vectors, c, x, others, blocks, len(names))
-    values = _values(row) if len(names) == row.shape[1] else _dense(features)[0].tolist()
-    nearest = _heaviest(machine, machines, terms, features, n_rows)
+    others = None if background is None else _features(model, machine, background)
+    base, contributions = _contributions(expansions, weights, features, others, blocks, len(names), decision)
+    values = _values(row, names, features)
+    if np.ndim(predicted):
+        predicted = float(predicted[output])
+    nearest = _heaviest(machine, expansions, terms, features, n_rows)
     return Explanation(predicted, label, decision, base, names, values, contributions, *nearest)
+
+
+def _contributions(
+    expansions: list[Any], weights: np.ndarray, features: Any, others: Any, blocks: np.ndarray,
+    n_columns: int, decision: float,
+) -> tuple[float, np.ndarray | None]:  # fmt: skip
+    """The mean decision of the background rows, and what each column adds to it in this row."""
+    if others is not None and not others.shape[0]:
+        raise ValueError("background has no rows; pass some, or None for vectors of the model")
+    contributions = np.zeros(n_columns)
+    if not sum(len(one.coefficients) for one in expansions):
+        return decision, contributions  # a constant
+    if not all(is_separable(one.kernel) for one in expansions):
+        return float("nan"), None
+    others = _dense(_some_vectors(expansions, n_columns) if others is None else others)
+    for one in expansions:
+        vectors, coefficients = _dense(one.vectors), one.by_problem() @ weights
+        contributions += shapley_values(
+            one.kernel, vectors, coefficients, _dense(features)[0], others, blocks, n_columns
+        )
+    return float(np.mean(sum(one(others) for one in expansions) @ weights)), contributions
 
 
 def _one_row(x: Any) -> Any:
     """The row as something that has one row."""
-    if hasattr(x, "iloc") and x.ndim == 1:
+    if isinstance(as_frame(x), nw.DataFrame) or sparse.issparse(x):
+        row = x
+    elif nw.dependencies.is_pandas_series(x):
         raise ValueError("x is a pandas Series; pass a data frame of one row, such as X.iloc[[i]]")
-    x = np.asarray(x).reshape(1, -1) if np.ndim(x) == 1 and not sparse.issparse(x) else x
-    x = x if hasattr(x, "shape") else np.asarray(x)
-    if len(x.shape) != 2 or x.shape[0] != 1:
-        raise ValueError(f"x must be one row, got shape {tuple(x.shape)}; pass X[i : i + 1]")
-    return x
+    else:
+        row = np.asarray(x).reshape(1, -1) if np.ndim(x) == 1 else np.asarray(x)
+    if len(row.shape) != 2 or row.shape[0] != 1:
+        raise ValueError(f"x must be one row, got shape {tuple(row.shape)}; pass X[i : i + 1]")
+    return row
 
 
 def _plain(value: Any) -> Any:
@@ -204,11 +218,8 @@ def _weights(machine: Any, predicted: Any, output: Any) -> tuple[Any, np.ndarray
         if k > 1 and output not in range(k):
             raise ValueError(f"output must say which of the {k} targets, from 0 to {k - 1}, got {output!r}")
         return output, np.eye(k)[output or 0]
-    label, classes, layout = (
-        predicted if output is None else output,
-        machine.classes_.tolist(),
-        machine._layout,
-    )
+    label = predicted if output is None else output
+    classes, layout = machine.classes_.tolist(), machine._layout
     if label not in classes:
         raise ValueError(f"output must be one of the classes {classes!r}, got {output!r}")
     k = classes.index(label)
@@ -229,28 +240,30 @@ def _features(model: Any, machine: Any, X: Any) -> Any:
 def _columns(model: Any, machine: Any, n_features: int) -> tuple[list[str], np.ndarray]:
     """Names of columns, and the column of every feature of the expansions."""
     blocks, owner = np.arange(n_features), machine
-    scale, encoder = vars(machine).get("_scale"), vars(machine).get("encoder_")
-    n_columns = machine.n_features_in_
+    fitted = vars(machine)
+    scale, encoder = fitted.get("_scale"), fitted.get("encoder_")
     if scale is not None and scale.kept is not None:  # constant features are left out
         blocks = np.asarray(scale.kept)
     before = [step for _, step in model.steps[:-1]] if isinstance(model, Pipeline) else []
     if encoder is None and len(before) == 1 and isinstance(before[0], TableEncoder):
-        encoder, owner, n_columns = before[0], before[0], before[0].n_features_in_
+        encoder = owner = before[0]
     if encoder is not None:
         blocks = encoder.output_columns_[blocks]
     names: Any = vars(owner).get("feature_names_in_")
     if names is None and before and encoder is None:
         with suppress(AttributeError):  # some transformers name nothing
             names = model[:-1].get_feature_names_out()
-    return [f"x{j}" for j in range(n_columns)] if names is None else [str(name) for name in names], blocks
+    if names is None:
+        names = [f"x{j}" for j in range(owner.n_features_in_)]
+    return [str(name) for name in names], blocks
 
 
-def _some_vectors(machines: list[Any], n_columns: int) -> Any:
+def _some_vectors(expansions: list[Any], n_columns: int) -> Any:
     """Rows to compare with, spread over the vectors; fewer where each costs much time."""
-    cost = sum(len(one.coefficients) * cost_of_a_pair(one.kernel, n_columns) for one in machines)
-    vectors, most = machines[0].vectors, int(np.clip(_WORK // max(cost, 1), _FEWEST, _BACKGROUND))
+    cost = sum(len(one.coefficients) * cost_of_a_pair(one.kernel, n_columns) for one in expansions)
+    vectors = expansions[0].vectors
     n = vectors.shape[0]
-    k = min(n, most)
+    k = min(n, int(np.clip(_WORK // max(cost, 1), _FEWEST, _BACKGROUND)))
     return vectors[((np.arange(k) + 0.5) * n / k).astype(int)]  # vectors may be sorted by target: no ends
 
 
@@ -262,19 +275,28 @@ def _dense(rows: Any) -> np.ndarray:
     return rows.toarray()
 
 
-def _values(row: Any) -> list[Any]:
-    if sparse.issparse(row):
-        return row.toarray()[0].tolist()
-    return row.iloc[0].tolist() if hasattr(row, "iloc") else np.asarray(row)[0].tolist()
+def _values(row: Any, names: list[str], features: Any) -> list[Any]:
+    """What the row has in the columns of these names, which may be those of the features."""
+    frame = as_frame(row)
+    if isinstance(frame, nw.DataFrame):
+        cells = frame.row(0)
+        by_name = dict(zip(frame.columns, cells, strict=True))
+        if by_name.keys() & set(names):  # in any order, with others, or without some that the model ignores
+            return [_plain(by_name.get(name)) for name in names]
+    else:
+        cells = (row.toarray() if sparse.issparse(row) else row)[0]
+    if len(cells) != len(names):
+        cells = _dense(features)[0]
+    return [_plain(cell) for cell in cells]
 
 
 def _heaviest(
-    machine: Any, machines: list[Any], terms: list[np.ndarray], features: Any, n_rows: int
+    machine: Any, expansions: list[Any], terms: list[np.ndarray], features: Any, n_rows: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Training rows that add most to the decision, their similarities and shares."""
-    similarities = [one.similarities(features)[0] for one in machines]
+    similarities = [one.similarities(features)[0] for one in expansions]
     known = all(len(own) == len(machine.support_) for own in terms) and "kernel_error_" not in vars(machine)
-    if known:  # every machine rests on the same rows
+    if known:  # every expansion rests on the same rows
         added, alike, rows = np.sum(terms, axis=0), np.mean(similarities, axis=0), machine.support_
     else:
         added, alike = np.concatenate(terms), np.concatenate(similarities)

@@ -34,7 +34,9 @@ _MOST_JSON, _MOST_CONTAINERS, _MOST_COMMAS = 2**26, 300_000, 5_000_000  # bytes,
 _DEEPEST = 200  # levels of JSON; Python's own limit depends on its version
 _ALL_BUT_BRACKETS = re.compile(rb'(?:"(?:[^"\\]|\\.)*+"|[^][{}"])++')
 _OPENING = np.frombuffer(b"[{", dtype=np.uint8)
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_READ_FLAGS = (
+    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+)
 
 
 def sealed(kind: str, members: Iterable[tuple[str, bytes]]) -> list[Any]:
@@ -52,7 +54,7 @@ def sealed(kind: str, members: Iterable[tuple[str, bytes]]) -> list[Any]:
 def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[bytes, str]:
     """The bytes of an archive of this kind whose checksum is right, and the version that wrote it."""
     name = os.fspath(path)
-    with open(name, "rb", buffering=0, opener=lambda place, _: os.open(place, _READ)) as stream:
+    with open(name, "rb", buffering=0, opener=lambda place, _: os.open(place, _READ_FLAGS)) as stream:
         found = os.fstat(stream.fileno())
         if not stat.S_ISREG(found.st_mode):  # a pipe might never end
             raise OSError(errno.EINVAL, "not a regular file", str(name))

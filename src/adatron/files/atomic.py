@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-_AT_ONCE = 2**24  # bytes
+_CHUNK_BYTES = 2**24
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # from file systems that cannot sync a directory
-_NO_FILES = {
+_SPECIAL_FILES = {
     stat.S_IFLNK: "symbolic link", stat.S_IFDIR: "directory", stat.S_IFIFO: "named pipe",
     stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device",
 }  # fmt: skip
@@ -38,7 +38,7 @@ def atomic_write(path: str | os.PathLike[str], chunks: Iterable[Any]) -> None:
                 for chunk in chunks:
                     view = memoryview(chunk).cast("B")
                     while len(view):
-                        view = view[os.write(stream.fileno(), view[:_AT_ONCE]) :]
+                        view = view[os.write(stream.fileno(), view[:_CHUNK_BYTES]) :]
                 os.fsync(stream.fileno())
             os.replace(temporary, target)
         except BaseException:
@@ -65,7 +65,7 @@ def check_target(path: str | os.PathLike[str]) -> os.stat_result | None:
         raise FileNotFoundError(errno.ENOENT, reason, str(target))
     if os.path.lexists(target):
         found = os.lstat(target)
-        if kind := _NO_FILES.get(stat.S_IFMT(found.st_mode)):
+        if kind := _SPECIAL_FILES.get(stat.S_IFMT(found.st_mode)):
             code = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
             raise OSError(code, f"cannot write the file: it is a {kind}; name a regular file", str(target))
     for place, what in ((target, "file"), (target.parent, "directory")):

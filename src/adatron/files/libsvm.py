@@ -67,10 +67,20 @@ def to_libsvm(model: Any, path: str | os.PathLike[str]) -> None:
         raise ValueError(
             f"LIBSVM has no {type(model).__name__}; only SVC, SVR and OneClassSVM can be written"
         )
+    refuse_tables(model, "LIBSVM")
     form = libsvm_form(model)
     if form.kernel["kernel"] not in _KERNELS:
         raise ValueError("a precomputed kernel cannot be written for LIBSVM; use a kernel of the features")
     atomic_write(path, _text(kind, form, getattr(model, "classes_", None)))
+
+
+def refuse_tables(model: Any, what: str) -> None:
+    """Raise a ValueError if a fitted machine encodes tables: its vectors are not the rows that users have."""
+    if vars(model).get("encoder_") is not None:
+        raise ValueError(
+            f"this {type(model).__name__} was fitted on a table, which it encodes, and its file for {what} "
+            "could not; train it on what a TableEncoder gives, or save it with adatron.io.save_model"
+        )
 
 
 def _text(kind: str, form: LibsvmForm, classes: np.ndarray | None) -> Iterator[bytes]:
@@ -80,17 +90,19 @@ def _text(kind: str, form: LibsvmForm, classes: np.ndarray | None) -> Iterator[b
     if labels is not None and len(labels) == 2:  # LIBSVM's decisions are positive for its first label
         order = np.roll(order, -n_support[0])
         labels, n_support = labels[::-1], n_support[::-1]
-    lines = [f"svm_type {kind}", f"kernel_type {_KERNELS[form.kernel['kernel']]}"]
-    lines += [
-        f"{name} {form.kernel[name]:.17g}" for name in ("degree", "gamma", "coef0") if name in form.kernel
+    parameters = [name for name in ("degree", "gamma", "coef0") if name in form.kernel]
+    lines = [
+        f"svm_type {kind}",
+        f"kernel_type {_KERNELS[form.kernel['kernel']]}",
+        *(f"{name} {form.kernel[name]:.17g}" for name in parameters),
+        f"nr_class {2 if labels is None else len(labels)}",
+        f"total_sv {len(order)}",
+        f"rho {_numbers(0.0 - form.intercept)}",
     ]
-    lines += [f"nr_class {2 if labels is None else len(labels)}", f"total_sv {len(order)}"]
-    lines += [f"rho {_numbers(0.0 - form.intercept)}"]
     if labels is not None:
         lines += [f"label {' '.join(map(str, labels))}", f"nr_sv {' '.join(map(str, n_support))}"]
     yield ("\n".join([*lines, "SV"]) + "\n").encode()
-    vectors = sparse.csr_array(form.vectors)[order]
-    coefficients = form.dual_coef[:, order]
+    vectors, coefficients = sparse.csr_array(form.vectors)[order], form.dual_coef[:, order]
     for start in range(0, len(order), _ROWS):
         rows = range(start, min(start + _ROWS, len(order)))
         yield "".join(f"{_numbers(coefficients[:, i])} {_features(vectors, i)}\n" for i in rows).encode()
@@ -126,6 +138,20 @@ class LibsvmFile:
     labels: list[int]
     n_support: list[int]
 
+    def __post_init__(self) -> None:
+        n, k = self.vectors.shape[0], len(set(self.labels))
+        if self.kind == "SVC" and not k == len(self.labels) == len(self.n_support) == len(self.dual_coef) + 1:
+            raise ValueError("nr_class, label and nr_sv do not agree")
+        if self.kind == "SVC" and (min(self.n_support) < 0 or sum(self.n_support) != n):
+            raise ValueError(f"nr_sv does not add up to its {n} vectors")
+        n_problems = k * (k - 1) // 2 if self.kind == "SVC" else 1
+        if len(self.intercept) != n_problems or (n == 0 and self.kind != "SVR"):
+            raise ValueError(f"it has {n} vectors and {len(self.intercept)} values of rho, not {n_problems}")
+        if self.vectors.indices.min(initial=0) < 0:
+            raise ValueError("a feature has an index below 1")
+        if not all(np.isfinite(part).all() for part in (self.vectors.data, self.dual_coef, self.intercept)):
+            raise ValueError("it holds NaN or infinity")
+
 
 def read_libsvm(path: str | os.PathLike[str]) -> LibsvmFile:
     """Read a model file of LIBSVM; a ValueError says what is wrong with it."""
@@ -137,12 +163,12 @@ def read_libsvm(path: str | os.PathLike[str]) -> LibsvmFile:
             break
         header[name] = values
     kinds = {name: kind.__name__ for kind, name in _TYPES.items()}
-    named = {theirs: ours for ours, theirs in _KERNELS.items()}
+    kernels = {theirs: KERNELS[ours] for ours, theirs in _KERNELS.items()}
     kind, kernel = (" ".join(header.get(name, ["missing"])) for name in ("svm_type", "kernel_type"))
-    if kind not in kinds or kernel not in named:
+    if kind not in kinds or kernel not in kernels:
         raise ValueError(
             f"{os.fspath(path)} is no model of LIBSVM that can be read: its svm_type is {kind} (not one of "
-            f"{', '.join(kinds)}) or its kernel_type {kernel} (not one of {', '.join(named)})"
+            f"{', '.join(kinds)}) or its kernel_type {kernel} (not one of {', '.join(kernels)})"
         )
     try:
         parameters = {
@@ -150,7 +176,7 @@ def read_libsvm(path: str | os.PathLike[str]) -> LibsvmFile:
             for name in ("gamma", "coef0", "degree")
             if name in header
         }
-        width = len(header["rho"]) and max(1, int(header["nr_class"][0]) - 1)
+        width = max(1, int(header["nr_class"][0]) - 1)
         rows = [line.split() for line in lines if line.strip()]
         coefficients = np.array([[float(value) for value in row[:width]] for row in rows])
         pairs = [[entry.split(":") for entry in row[width:]] for row in rows]
@@ -159,7 +185,7 @@ def read_libsvm(path: str | os.PathLike[str]) -> LibsvmFile:
         entries = np.array([float(value) for row in pairs for _, value in row])
         n_features = int(indices.max(initial=-1)) + 1
         return LibsvmFile(
-            kinds[kind], KERNELS[named[kernel]](**parameters),
+            kinds[kind], kernels[kernel](**parameters),
             sparse.csr_array((entries, indices, indptr), shape=(len(rows), n_features)),
             coefficients.reshape(len(rows), width).T, -np.array(header["rho"], dtype=float),
             [int(label) for label in header.get("label", [])], [int(n) for n in header.get("nr_sv", [])],

@@ -7,13 +7,15 @@ from typing import Any
 
 from sklearn import svm
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from adatron.auto import AutoSVC, AutoSVR
 from adatron.estimators import SVC, SVR, OneClassSVM
+from adatron.estimators.base import KernelMachine
 from adatron.estimators.classifier import ExpansionClassifier
 from adatron.estimators.expansion import fitted_like, libsvm_form
 from adatron.files.atomic import atomic_write
-from adatron.files.onnx_graph import auto_graph
+from adatron.files.libsvm import refuse_tables
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = None) -> None:
@@ -28,8 +30,9 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = No
     ----------
     model : estimator
         `SVC` (two classes, or trained in pairs), `SVR`, `OneClassSVM`; `EnsembleSVC`, `KernelPerceptron` and
-        `ParzenClassifier` with two classes; `AutoSVC` and `AutoSVR` of complete numbers; or a pipeline that
-        ends in one of them.
+        `ParzenClassifier` with two classes; `AutoSVC` and `AutoSVR`; or a pipeline that ends in one of them.
+        Models of tables have an input of shape (n, 1) for each column: float64 for numbers, NaN where one is
+        missing, text for categories. Columns of dates and of text of several words are a ValueError.
     path : str or path
         Written whole or not at all.
     initial_types : list of (name, type), optional
@@ -55,11 +58,16 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = No
         from skl2onnx.common.data_types import FloatTensorType
     except ImportError as error:
         raise ImportError("to_onnx needs skl2onnx: pip install skl2onnx") from error
+    from adatron.files.onnx_graph import auto_graph
+
+    check_is_fitted(model)
     types = initial_types or [("X", FloatTensorType([None, model.n_features_in_]))]
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if isinstance(last, AutoSVC | AutoSVR):
         converted = auto_graph(last)
         if last is not model:
+            if last.encoder_ is not None:
+                raise ValueError("a pipeline whose last step encodes a table cannot be written as ONNX")
             before = convert_sklearn(_sklearn_equivalent(model[:-1]), initial_types=types)
             converted = _joined(before, converted)
     else:
@@ -92,6 +100,8 @@ def _sklearn_equivalent(model: Any) -> Any:
     """
     if isinstance(model, Pipeline):
         return Pipeline([(name, _sklearn_equivalent(step)) for name, step in model.steps])
+    if isinstance(model, KernelMachine):
+        refuse_tables(model, "ONNX")
     if isinstance(model, SVC | SVR | OneClassSVM):
         return model.to_sklearn()
     if isinstance(model, ExpansionClassifier):

@@ -1,31 +1,42 @@
-"""`AutoSVC` and `AutoSVR` as ONNX graphs: scikit-learn has no machine with their kernels."""
+"""`AutoSVC` and `AutoSVR` as ONNX graphs, which compute in float64: scikit-learn has no such machines.
+
+Imports onnx, so `to_onnx` imports this module when it is called.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto, helper, numpy_helper
 
 from adatron.auto import AutoSVC
 from adatron.auto.scaling import CLIP
 from adatron.kernels import Exponential, Laplacian
+from adatron.tables import TableEncoder
+from adatron.tables.encodings import Levels, Numbers
+from adatron.tables.parsing import MISSING_TEXT
 
 _OPSET, _IR_VERSION = 17, 8  # which onnxruntime reads since 1.12
 
 
 class _Graph:
-    """Nodes and constants."""
+    """Nodes and constants; an inner graph shares the constants of the outer one."""
 
-    def __init__(self, prefix: str = "") -> None:
-        self.prefix = prefix  # of names, which an inner graph must not share with the outer one
+    def __init__(self, outer: _Graph | None = None) -> None:
+        self.prefix = "" if outer is None else "row_"  # names must differ from those of the outer graph
         self.nodes: list[Any] = []
-        self.constants: list[Any] = []
+        self.constants: list[Any] = [] if outer is None else outer.constants
 
-    def constant(self, value: Any) -> str:
-        """Add an array; its name."""
-        from onnx import TensorProto, helper, numpy_helper
+    def add(self, operator: str, *inputs: Any, name: str = "", **attributes: Any) -> str:
+        """Add a node and give the name of its output; inputs are such names, or numbers and arrays."""
+        names = [own if isinstance(own, str) else self._constant(np.asarray(own)) for own in inputs]
+        name = name or f"{self.prefix}{operator.lower()}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, names, [name], **attributes))
+        return name
 
-        array, name = np.asarray(value), f"constant_{len(self.constants)}"
+    def _constant(self, array: np.ndarray) -> str:
+        name = f"constant_{len(self.constants)}"
         if array.dtype.kind in "UO":
             texts: Any = [str(item).encode() for item in array]
             self.constants.append(helper.make_tensor(name, TensorProto.STRING, array.shape, texts))
@@ -33,100 +44,147 @@ class _Graph:
             self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
-    def add(self, operator: str, *inputs: str, name: str = "", **attributes: Any) -> str:
-        """Add a node; the name of its output."""
-        from onnx import helper
-
-        name = name or f"{self.prefix}{operator.lower()}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, list(inputs), [name], **attributes))
-        return name
-
 
 def auto_graph(model: Any) -> Any:
-    """The ONNX model of a fitted `AutoSVC` or `AutoSVR`; it computes in float64."""
-    from onnx import TensorProto, helper
-
-    if model.encoder_ is not None or model._scale.is_text:
-        what = "a table with missing values or columns that are no numbers"
+    """The ONNX model of a fitted `AutoSVC` or `AutoSVR`."""
+    if model._scale.is_text:
         raise ValueError(
-            f"this {type(model).__name__} was fitted on {'text' if model._scale.is_text else what}; only "
-            "models of complete numbers can be written as ONNX. Save it with adatron.io.save_model"
+            f"this {type(model).__name__} was fitted on sparse rows of text, which ONNX cannot express; save "
+            "it with adatron.io.save_model"
         )
-    graph, outputs = _Graph(), []
-    X = _scaled(graph, graph.add("Cast", "X", to=TensorProto.DOUBLE), model._scale)
-    decisions = _decisions(graph, X, model._machines)
-    if isinstance(model, AutoSVC):
-        classes, k = model.classes_, len(model.classes_)
-        is_text, kind = classes.dtype.kind in "UO", TensorProto.INT64
-        values = _probabilities(graph, decisions, model._probabilities.slopes)
-        if k == 2:
-            decisions = graph.add("Sub", decisions, graph.constant(np.float64(model.best_threshold_)))
-            decisions = graph.add("Concat", graph.add("Neg", decisions), decisions, axis=1)
-        winners = graph.add("ArgMax", decisions, axis=1, keepdims=0)
-        labels = graph.constant(classes if is_text else classes.astype(np.int64))
-        graph.add("Gather", labels, winners, name="label")
-        kind = TensorProto.STRING if is_text else TensorProto.INT64
-        outputs = [helper.make_tensor_value_info("label", kind, [None])]
+    graph = _Graph()
+    opsets = [helper.make_opsetid("", _OPSET)]
+    if model.encoder_ is None:
+        inputs = [helper.make_tensor_value_info("X", TensorProto.FLOAT, [None, model.n_features_in_])]
+        X = _scaled(graph, graph.add("Cast", "X", to=TensorProto.DOUBLE), model._scale)
     else:
-        k, log, values = model._n_columns, model._log, decisions
-        if log is not None:
-            power = graph.add("Exp", graph.add("Min", decisions, graph.constant(np.float64(log.highest))))
-            mean = graph.add("Mul", power, graph.constant(np.float64(log.ratio)))
-            values = graph.add("Sub", mean, graph.constant(np.float64(log.offset)))
-    last = "probabilities" if isinstance(model, AutoSVC) else "variable"
-    graph.add("Cast", values, name=last, to=TensorProto.FLOAT)
-    outputs.append(helper.make_tensor_value_info(last, TensorProto.FLOAT, [None, k]))
-    X_info = helper.make_tensor_value_info("X", TensorProto.FLOAT, [None, model.n_features_in_])
-    whole = helper.make_graph(graph.nodes, type(model).__name__, [X_info], outputs, graph.constants)
-    opset = [helper.make_opsetid("", _OPSET)]
-    return helper.make_model(whole, opset_imports=opset, ir_version=_IR_VERSION, producer_name="adatron")
+        opsets.append(helper.make_opsetid("ai.onnx.ml", 2))  # has LabelEncoder
+        X, inputs = _encoded(graph, model.encoder_)
+    decisions = _decisions(graph, X, model._machines)
+    outputs = []
+    if isinstance(model, AutoSVC):
+        outputs = _classes(graph, decisions, model)
+        name, width = "probabilities", len(model.classes_)
+        values = _probabilities(graph, decisions, model._probabilities.slopes)
+    else:
+        name, width = "variable", model._n_columns
+        values = _targets(graph, decisions, model._log)
+    graph.add("Cast", values, name=name, to=TensorProto.FLOAT)
+    outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, width]))
+    whole = helper.make_graph(graph.nodes, type(model).__name__, inputs, outputs, graph.constants)
+    return helper.make_model(whole, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="adatron")
+
+
+def _classes(graph: _Graph, decisions: str, model: AutoSVC) -> list[Any]:
+    """Adds the output ``label``; its description."""
+    classes = model.classes_
+    if len(classes) == 2:
+        above = graph.add("Sub", decisions, model.best_threshold_)
+        decisions = graph.add("Concat", graph.add("Neg", above), above, axis=1)
+    is_text = classes.dtype.kind in "UO"
+    winners = graph.add("ArgMax", decisions, axis=1, keepdims=0)
+    graph.add("Gather", classes if is_text else classes.astype(np.int64), winners, name="label")
+    kind = TensorProto.STRING if is_text else TensorProto.INT64
+    return [helper.make_tensor_value_info("label", kind, [None])]
 
 
 def _probabilities(graph: _Graph, decisions: str, slopes: np.ndarray) -> str:
     """What `ClassProbabilities` makes of decisions."""
     if len(slopes) == 1:
-        return graph.add("Softmax", graph.add("Mul", decisions, graph.constant(slopes[0])), axis=1)
-    is_above = graph.add("Greater", decisions, graph.constant(np.float64(0.0)))
-    slope = graph.add("Where", is_above, graph.constant(slopes[1]), graph.constant(slopes[0]))
+        return graph.add("Softmax", graph.add("Mul", decisions, slopes[0]), axis=1)
+    is_above = graph.add("Greater", decisions, 0.0)
+    slope = graph.add("Where", is_above, slopes[1], slopes[0])
     positive = graph.add("Sigmoid", graph.add("Mul", slope, decisions))
-    negative = graph.add("Sub", graph.constant(np.float64(1.0)), positive)
-    return graph.add("Concat", negative, positive, axis=1)
+    return graph.add("Concat", graph.add("Sub", 1.0, positive), positive, axis=1)
+
+
+def _targets(graph: _Graph, decisions: str, log: Any) -> str:
+    """What a `LogTarget` makes of decisions, if there is one."""
+    if log is None:
+        return decisions
+    power = graph.add("Exp", graph.add("Min", decisions, log.highest))
+    return graph.add("Sub", graph.add("Mul", power, log.ratio), log.offset)
 
 
 def _scaled(graph: _Graph, X: str, scale: Any) -> str:
     """What a `Scaler` does with numbers."""
-    kept = graph.constant(scale.kept)
-    z = graph.add("Gather", X, kept, axis=1)
+    z = graph.add("Gather", X, scale.kept, axis=1)
     for operator, values in (("Div", scale.unit), ("Sub", scale.centre), ("Div", scale.scale)):
-        z = graph.add(operator, z, graph.constant(values[scale.kept]))
-    part = graph.add("Div", z, graph.constant(np.float64(CLIP)))
-    size = graph.add("Add", graph.add("Mul", part, part), graph.constant(np.float64(1.0)))
-    return graph.add("Div", z, graph.add("Sqrt", size))
+        z = graph.add(operator, z, values[scale.kept])
+    return _smoothly_clipped(graph, z)
+
+
+def _smoothly_clipped(graph: _Graph, z: str) -> str:
+    part = graph.add("Div", z, CLIP)
+    return graph.add("Div", z, graph.add("Sqrt", graph.add("Add", graph.add("Mul", part, part), 1.0)))
+
+
+def _encoded(graph: _Graph, encoder: TableEncoder) -> tuple[str, list[Any]]:
+    """What a `TableEncoder` makes of a table, and the inputs: one for each column that is used."""
+    inputs, blocks = [], []
+    for summary, parts in zip(encoder.columns_, encoder._encodings, strict=True):
+        if not all(isinstance(part, Numbers | Levels) for part in parts):
+            raise ValueError(
+                f"column {summary.name!r} is a {summary.kind}, which is not written as ONNX; leave it out or "
+                "spread it over columns of numbers, or save the model with adatron.io.save_model"
+            )
+        if parts:
+            kind = TensorProto.DOUBLE if isinstance(parts[0], Numbers) else TensorProto.STRING
+            inputs.append(helper.make_tensor_value_info(summary.name, kind, [None, 1]))
+        for part in parts:
+            encode = _numbers if isinstance(part, Numbers) else _levels
+            blocks += encode(graph, summary.name, part)
+    return graph.add("Concat", *blocks, axis=1), inputs
+
+
+def _numbers(graph: _Graph, column: str, numbers: Numbers) -> list[str]:
+    """`Numbers.transform`."""
+    blocks, is_missing = [], graph.add("IsNaN", column)
+    if numbers.has_values:
+        z = graph.add("Sub", graph.add("Div", column, numbers.unit), numbers.centre)
+        z = graph.add("Clip", graph.add("Div", z, numbers.scale), -1e6, 1e6)
+        if numbers.is_two_valued:
+            z = graph.add("Clip", graph.add("Sub", graph.add("Mul", z, 2.0), 1.0), -CLIP, CLIP)
+        else:
+            z = _smoothly_clipped(graph, z)
+        blocks.append(graph.add("Where", is_missing, numbers.fill, z))
+    if numbers.has_indicator:
+        blocks.append(graph.add("Where", is_missing, 1.0, -1.0))
+    return blocks
+
+
+def _levels(graph: _Graph, column: str, levels: Levels) -> list[str]:
+    """`Levels.transform`: the last two rows of the table are for unseen levels and for missing ones."""
+    n, missing = len(levels.levels), sorted(MISSING_TEXT)
+    places = graph.add(
+        "LabelEncoder", column, domain="ai.onnx.ml", keys_strings=[*levels.levels, *missing],
+        values_int64s=[*range(n), *[n + 1] * len(missing)], default_int64=n,
+    )  # fmt: skip
+    return [graph.add("Gather", levels.table, graph.add("Squeeze", places, np.array([1])))]
 
 
 def _decisions(graph: _Graph, X: str, machines: list[Any]) -> str:
     """The sum of the machines, row by row: distances of all pairs would take too much memory."""
-    from onnx import TensorProto, helper
-
-    body, parts = _Graph("row_"), []
+    body, terms = _Graph(graph), []
     shared: dict[int, str] = {}  # differences, by the vectors they are of
     for machine in machines:
-        key = id(machine.vectors)
+        key, kernel = id(machine.vectors), machine.kernel
         if key not in shared:
-            shared[key] = body.add("Sub", graph.constant(machine.vectors.astype(np.float64)), "row")
-        difference, kernel = shared[key], machine.kernel
+            shared[key] = body.add("Sub", machine.vectors.astype(np.float64), "row")
+        difference = shared[key]
         if kernel.weights is not None:
-            difference = body.add("Mul", difference, graph.constant(np.array(kernel.weights)))
-        is_city_block = isinstance(kernel, Laplacian)
-        terms = body.add("Abs", difference) if is_city_block else body.add("Mul", difference, difference)
-        distance = body.add("ReduceSum", terms, graph.constant(np.array([1])), keepdims=0)
-        distance = body.add("Sqrt", distance) if isinstance(kernel, Exponential) else distance
-        exponent = body.add("Mul", distance, graph.constant(np.float64(-kernel.gamma)))
-        coefficients = graph.constant(machine.coefficients)
-        part = body.add("MatMul", body.add("Exp", exponent), coefficients)
-        parts.append(body.add("Add", part, graph.constant(machine.bias)))
-    body.add("Sum", *parts, name="decision")
-    d, k = machines[0].vectors.shape[1], machines[0].coefficients.shape[1]
+            difference = body.add("Mul", difference, kernel.weights)
+        if isinstance(kernel, Laplacian):
+            sizes = body.add("Abs", difference)
+        else:
+            sizes = body.add("Mul", difference, difference)
+        distance = body.add("ReduceSum", sizes, np.array([1]), keepdims=0)
+        if isinstance(kernel, Exponential):
+            distance = body.add("Sqrt", distance)
+        values = body.add("Exp", body.add("Mul", distance, -kernel.gamma))
+        terms.append(body.add("Add", body.add("MatMul", values, machine.coefficients), machine.bias))
+    body.add("Sum", *terms, name="decision")
+    (_, d), (_, k) = machines[0].vectors.shape, machines[0].coefficients.shape
     row = helper.make_tensor_value_info("row", TensorProto.DOUBLE, [d])
     decision = helper.make_tensor_value_info("decision", TensorProto.DOUBLE, [k])
     loop = helper.make_graph(body.nodes, "row", [row], [decision])

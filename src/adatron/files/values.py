@@ -56,8 +56,8 @@ _CSR = "scipy.sparse._csr.csr_array"
 SKOPS_TRUSTED: list[str] = sorted({*OWN_TYPES, *_STORED_AS, "numpy.dtype", _CSR})
 """For ``skops.io.load(path, trusted=adatron.io.SKOPS_TRUSTED)``: adatron's estimators, kernels and parts."""
 
-_PARTS = ("pipeline", "compose", "preprocessing", "impute", "decomposition", "feature_selection")
-_SKLEARN = tuple(f"sklearn.{name}." for name in _PARTS)
+_SKLEARN_MODULES = ("pipeline", "compose", "preprocessing", "impute", "decomposition", "feature_selection")
+_SKLEARN = tuple(f"sklearn.{name}." for name in _SKLEARN_MODULES)
 _NUMBERS = {f"numpy.{np.dtype(code).type.__name__}" for code in "?bhilqBHILQefdU"}
 _TYPES = {  # that each kind of node may have, besides objects
     "JsonNode": {"builtins.str"}, "ListNode": {"builtins.list"}, "TupleNode": {"builtins.tuple"},
@@ -67,18 +67,19 @@ _TYPES = {  # that each kind of node may have, besides objects
 }  # fmt: skip
 _ENDINGS = {"NdArrayNode": ".npy", "SparseMatrixNode": ".npz"}
 _NESTED = re.compile(r'(?!")(\{|.+[\[{])', re.DOTALL)  # JSON other than text, numbers and flat lists
-_WAY_OUT = "set it to its default, or pickle the model"
-_WAYS_OUT = {
+_ADVICE = "set it to its default, or pickle the model"
+_ADVICE_BY_KIND = {
     "FunctionNode": "it is a function, and a file holds no code; name a kernel of adatron.kernels (sums, "
     "products and powers of them, too), kernel='precomputed' or a scoring, or pickle the model"
 }
-_LONG = 16  # numbers or texts, from which a list becomes one node
-_OF_A_RUN = ("_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx", "_metadata_request")
+_LONG_LIST = 16  # numbers or texts, from which a list becomes one node
+_RUN_ATTRIBUTES = ("_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx", "_metadata_request")
 
 
 def read_value(path: str | os.PathLike[str], kind: str) -> Any:
     """The value in a file of this kind; a ValueError says what is wrong with it."""
-    loads, (data, _) = skops_io().loads, read_archive(path, kind)
+    loads = skops_io().loads
+    data, _ = read_archive(path, kind)
     with refusing(path):
         return built(data, loads)
 
@@ -95,8 +96,9 @@ def _check_node(node: dict[str, Any]) -> dict[str, Any]:
     if "__loader__" not in node:
         return node
     loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
-    known, ending = OWN_TYPES if loader == "ObjectNode" else _TYPES.get(loader, ()), _ENDINGS.get(loader)
-    if name not in known and not (loader == "ObjectNode" and name.startswith(_SKLEARN)):
+    is_object, ending = loader == "ObjectNode", _ENDINGS.get(loader)
+    known = name in OWN_TYPES or name.startswith(_SKLEARN) if is_object else name in _TYPES.get(loader, ())
+    if not known:
         raise ValueError(f"a {node['__class__']} cannot be part of a model file ({loader} {name})"[:200])
     if loader == "JsonNode" and _NESTED.match(node["content"]):
         raise ValueError("JSON within JSON is too deep")
@@ -132,7 +134,9 @@ def dumped(value: Any, kind: str, about: Any = None) -> list[Any]:
         try:
             _check_node(node)
         except ValueError as error:
-            raise ValueError(f"{where}: {error}; {_WAYS_OUT.get(node['__loader__'], _WAY_OUT)}") from error
+            raise ValueError(
+                f"{where}: {error}; {_ADVICE_BY_KIND.get(node['__loader__'], _ADVICE)}"
+            ) from error
         if node["__loader__"] == "JsonNode":
             node["content"] = lists.get(node["content"], node["content"])
         if file is not None and file not in names:
@@ -155,7 +159,7 @@ def _portable(value: Any, lists: dict[str, str]) -> Any:
         return None
     if kind.__module__.startswith("pandas."):
         return _portable(value.tolist(), lists)  # an index
-    if kind is list and len(value) >= _LONG:
+    if kind is list and len(value) >= _LONG_LIST:
         types, text = {type(item) for item in value}, ""
         if types == {str}:  # brackets within text are escaped, so that the list is seen to be flat
             text = "[" + json.dumps(value)[1:].replace("[", "\\u005b").replace("{", "\\u007b")
@@ -171,7 +175,7 @@ def _portable(value: Any, lists: dict[str, str]) -> Any:
         pairs = ((int(key) if isinstance(key, bool) else key, item) for key, item in value.items())
         return {key: _portable(item, lists) for key, item in pairs}
     if isinstance(value, BaseEstimator) or (is_dataclass(value) and kind is not type):
-        kept = {name: item for name, item in vars(value).items() if name not in _OF_A_RUN}
+        kept = {name: item for name, item in vars(value).items() if name not in _RUN_ATTRIBUTES}
         kept |= {"memory": None} if isinstance(value, Pipeline) else {}  # it may be a path
         value = object.__new__(kind)
         vars(value).update({name: _portable(item, lists) for name, item in kept.items()})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from numbers import Integral, Real
 from operator import add, mul
@@ -13,7 +13,7 @@ from scipy import sparse
 
 from adatron.numerics.exponential import exponentials
 
-_OF_DISTANCES = ("exp", "exp of root")  # functions of ``−|x − z|²``
+_DISTANCE_FUNCTIONS = ("exp", "exp of root")  # functions of ``−|x − z|²``
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,16 @@ class ProductForm:
     @property
     def moves_with_data(self) -> bool:
         """Whether ``k(x + c, z + c) = k(x, z)``."""
-        return self.function in _OF_DISTANCES
+        return self.function in _DISTANCE_FUNCTIONS
 
     def offsets(self, squares: np.ndarray) -> np.ndarray:
         """o(x) of rows from ``|x|²``."""
         with np.errstate(over="ignore"):
-            return -0.5 * self.scale * squares if self.function in _OF_DISTANCES else np.zeros(len(squares))
+            return (
+                -0.5 * self.scale * squares
+                if self.function in _DISTANCE_FUNCTIONS
+                else np.zeros(len(squares))
+            )
 
     def right(self, squares: np.ndarray) -> np.ndarray:
         """The last two columns of the right factor, float64."""
@@ -190,9 +194,12 @@ class _Pair(Kernel):
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
-        a, b = self.left.traits, self.right.traits
-        has_ones = self._keeps_ones and a.unit_diagonal and b.unit_diagonal
-        return Traits(a.psd and b.psd, a.nonnegative and b.nonnegative, has_ones)
+        left, right = self.left.traits, self.right.traits
+        return Traits(
+            psd=left.psd and right.psd,
+            nonnegative=left.nonnegative and right.nonnegative,
+            unit_diagonal=self._keeps_ones and left.unit_diagonal and right.unit_diagonal,
+        )
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         return self._operation(self.left(X, Z), self.right(X, Z))
@@ -260,8 +267,8 @@ class Power(Kernel):
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
-        t = self.base.traits
-        return Traits(t.psd, t.nonnegative or self.exponent % 2 == 0, t.unit_diagonal)
+        traits = self.base.traits
+        return replace(traits, nonnegative=traits.nonnegative or self.exponent % 2 == 0)
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         return self.base(X, Z) ** self.exponent

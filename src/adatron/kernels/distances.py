@@ -15,7 +15,7 @@ from adatron.numerics.exponential import exponentials
 
 
 @dataclass(frozen=True, repr=False)
-class _OfDistance(NumericKernel):
+class _DistanceKernel(NumericKernel):
     """``exp(−gamma distance)``, where features may be multiplied by weights first."""
 
     gamma: float = 1.0
@@ -53,7 +53,7 @@ class _OfDistance(NumericKernel):
         return exponentials(distances)
 
 
-class Gaussian(_OfDistance):
+class Gaussian(_DistanceKernel):
     """``k(x, z) = exp(−gamma |x − z|²)``; ``gamma = 1/(2σ²)``.
 
     Parameters
@@ -92,7 +92,7 @@ class Gaussian(_OfDistance):
         return squared_distances(X, Z)
 
 
-class Exponential(_OfDistance):
+class Exponential(_DistanceKernel):
     """``k(x, z) = exp(−gamma |x − z|)``, the Laplace kernel of the Euclidean distance (Matérn ½).
 
     Parameters
@@ -115,7 +115,7 @@ class Exponential(_OfDistance):
         return np.sqrt(squared_distances(X, Z))
 
 
-class Laplacian(_OfDistance):
+class Laplacian(_DistanceKernel):
     """``k(x, z) = exp(−gamma |x − z|₁)``, the Laplace kernel of the city-block distance.
 
     Parameters
@@ -146,7 +146,7 @@ class Laplacian(_OfDistance):
 def squared_distances(X: Any, Z: Any) -> np.ndarray:
     """All ``|x − z|²``."""
     if not sparse.issparse(X) and not sparse.issparse(Z):
-        centre = Z.mean(axis=0)  # |x − z|² of rows about their centre loses fewer digits
+        centre = Z.mean(axis=0) if len(Z) else 0.0  # about their centre, |x − z|² loses fewer digits
         moved = Z - centre
         X, Z = (moved if X is Z else X - centre), moved
     with np.errstate(over="ignore", invalid="ignore"):  # reported with the rows they come from

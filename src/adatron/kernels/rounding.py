@@ -6,7 +6,7 @@ and a function by its slope times the error of its argument. Bounds are doubled,
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -22,6 +22,17 @@ _LIBRARY = 8.0  # units in the last place that an exponential, root or power may
 
 long = np.longdouble
 LONG_EPS = float(np.finfo(long).eps)
+
+
+class Bounded(NamedTuple):
+    """A number in long double, and a bound of its error."""
+
+    value: Any
+    error: Any
+
+    @property
+    def highest(self) -> Any:
+        return self.value + self.error
 
 
 def precision_for(X: Any, n_vectors: int, most_work: float = MOST_WORK) -> Any:
@@ -47,6 +58,22 @@ def outputs(
         E += 2.0 * (_SUMMED_AT_ONCE + 4) * eps * np.abs(K)
         error[part] = 1.001 * (E @ np.abs(weights)).astype(long)
     return f, error + (s // _SUMMED_AT_ONCE + 2) * LONG_EPS * np.abs(f)
+
+
+def squared_norm(kernel: Kernel, X: Any, vectors: Any, coefficients: np.ndarray, dtype: Any) -> Bounded:
+    """``‖w‖²`` of a function, at least 0."""
+    if not len(coefficients):
+        return Bounded(long(0.0), long(0.0))
+    rows = X[vectors] if isinstance(kernel, Precomputed) else vectors
+    f, errors = outputs(kernel, rows, vectors, coefficients, dtype)
+    found = total_of(coefficients * f)
+    return Bounded(max(found.value, long(0.0)), found.error + np.sum(np.abs(coefficients) * errors))
+
+
+def total_of(terms: np.ndarray) -> Bounded:
+    """A sum in long double."""
+    terms = terms.astype(long)
+    return Bounded(terms.sum(), (len(terms) + 4) * LONG_EPS * np.abs(terms).sum())
 
 
 def long_expansion(kernel: Kernel, X: Any, weights: np.ndarray) -> np.ndarray | None:

@@ -1,6 +1,6 @@
 """Tables in, numbers out: kinds of columns, their encodings, missing values and scales.
 
-`TableEncoder` reads a table (`reading`), decides the kind of each column (`kinds`; text that stands for
+`TableEncoder` reads a table (`columns`), decides the kind of each column (`kinds`; text that stands for
 numbers or dates is read by `parsing`), and learns an encoding for it (`encodings`, `targets`).
 
 >>> from adatron.tables import TableEncoder
@@ -17,7 +17,8 @@ array([[-0.21,  1.  ],
 How categories of many levels are encoded is Micci-Barreca's (2001).
 """
 
+from adatron.tables.columns import is_table
 from adatron.tables.encoder import TableEncoder
-from adatron.tables.reading import is_table, needs_encoding
+from adatron.tables.kinds import needs_encoding
 
 __all__ = ["TableEncoder", "is_table", "needs_encoding"]

@@ -1,4 +1,4 @@
-"""A column as plain arrays, and how it is brought from one form to another.
+"""Columns as plain arrays: read from pandas, polars and pyarrow tables, arrays and lists of rows.
 
 A `Column` has one of five forms. All later code sees only these, so tables of different libraries with
 equal cells are equal from here on.
@@ -6,11 +6,18 @@ equal cells are equal from here on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
+from scipy import sparse
+from sklearn.utils import check_array
 
 from adatron.tables.parsing import MISSING_NUMBER, MISSING_TEXT, parse_dates, parse_durations, parse_numbers
 
@@ -94,10 +101,15 @@ def _as_labels(column: Column) -> Column:
         codes = np.where(column.missing, -1, codes)
     elif MISSING_TEXT.isdisjoint(texts):
         return column
-    levels = sorted(set(texts) - MISSING_TEXT)
+    codes, levels = _sorted_levels(texts, codes, MISSING_TEXT)
+    return replace(column, form="label", values=codes, levels=levels)
+
+
+def _sorted_levels(texts: list[str], codes: np.ndarray, missing: Set[str]) -> tuple[np.ndarray, list[str]]:
+    """The texts without those that are missing, sorted, and codes that point to them; −1 stays −1."""
+    levels = sorted(set(texts) - missing)
     place = {text: i for i, text in enumerate(levels)}
-    places = np.array([*(place.get(text, -1) for text in texts), -1])
-    return replace(column, form="label", values=places[codes], levels=levels)
+    return np.array([*(place.get(text, -1) for text in texts), -1])[codes], levels
 
 
 def text_of(cell: Any) -> str:
@@ -119,3 +131,211 @@ def distinct(names: Iterable[Any]) -> list[str]:
             candidate = f"{name}_{n}"
         seen[candidate] = None
     return list(seen)
+
+
+def is_table(X: Any) -> bool:
+    """Tell whether X has columns that may be other than numbers.
+
+    Parameters
+    ----------
+    X : object
+        Anything given to ``fit``.
+
+    Returns
+    -------
+    bool
+        True for data frames of pandas, polars and pyarrow, for arrays of objects, text or dates, and for
+        lists of rows that hold such. False for arrays of numbers, sparse matrices, Dask collections and
+        everything else.
+
+    See Also
+    --------
+    TableEncoder : turns a table into numbers.
+
+    Examples
+    --------
+    >>> from adatron.tables import is_table
+    >>> is_table([[1, "red"], [2, "blue"]]), is_table([[1, 2], [3, 4]])
+    (True, False)
+    """
+    if isinstance(X, list | tuple):
+        try:
+            X = np.asarray(X)
+        except (ValueError, TypeError):
+            return False
+    if isinstance(X, np.ndarray):
+        return X.ndim == 2 and X.dtype.kind in "OUSTMm"
+    if sparse.issparse(X):
+        return False
+    return isinstance(as_frame(X), nw.DataFrame)
+
+
+def as_frame(X: Any) -> Any:
+    """X as a narwhals data frame; X itself if it is none. Columns of equal names are numbered."""
+    try:
+        return nw.from_native(X, eager_only=True, pass_through=True)
+    except DuplicateError:
+        if nw.dependencies.is_pyarrow_table(X):
+            return nw.from_native(X.rename_columns(distinct(X.column_names)), eager_only=True)
+        return nw.from_native(X.set_axis(distinct(X.columns), axis=1), eager_only=True)
+
+
+class Table:
+    """The columns of X, each read when it is asked for; `names` is None where X names none."""
+
+    def __init__(self, X: Any) -> None:
+        if nw.dependencies.is_polars_lazyframe(X):
+            raise TypeError("X is a LazyFrame, which has no rows yet; pass X.collect()")
+        self.names: list[str] | None = None
+        is_array = isinstance(X, np.ndarray | list | tuple) or sparse.issparse(X)
+        cells: Any = X if is_array else as_frame(X)
+        if isinstance(cells, nw.DataFrame):
+            if all(isinstance(name, str) for name in cells.columns):
+                self.names = list(cells.columns)
+            self.labels = distinct(cells.columns)
+        else:
+            if isinstance(cells, list | tuple) and is_table(
+                cells
+            ):  # which would become text if NumPy chose one type for all cells
+                cells = np.array(cells, dtype=object)
+            elif isinstance(cells, np.ma.MaskedArray):
+                cells = np.ma.filled(cells.astype(object), None)
+            cells = check_array(cells, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
+            if cells.dtype.kind == "c":
+                raise ValueError("Complex data not supported: X has complex values")
+            self.labels = [f"x{j}" for j in range(cells.shape[1])]
+        self.n_rows, self.n_columns = cells.shape
+        self._cells = cells
+        if self.n_columns == 0:
+            raise ValueError(f"Found array with 0 feature(s) (shape={cells.shape}), at least 1 is required.")
+
+    def column(self, j: int) -> Column:
+        name = self.labels[j]
+        cells = self._cells[:, j]
+        column = _from_series(name, cells) if isinstance(cells, nw.Series) else _from_array(name, cells)
+        if column.form == "number" and np.isinf(column.values).any():
+            row = int(np.isinf(column.values).argmax())
+            raise ValueError(f"Input X contains infinity: row {row}, column {name!r}; replace or drop it")
+        return column
+
+
+def floats_of(series: Any) -> np.ndarray:
+    """A series of numbers as float64, NaN where a value is missing."""
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _from_series(name: str, series: Any) -> Column:
+    native, dtype = series.to_native(), series.dtype
+    if dtype == nw.Boolean or dtype.is_numeric():
+        return Column(name, "boolean" if dtype == nw.Boolean else "number", floats_of(series))
+    if dtype.is_nested():
+        raise _nested(name, type(dtype).__name__.lower(), 0)
+    is_period = nw.dependencies.is_pandas_series(native) and str(native.dtype).startswith("period")
+    if is_period or dtype in (nw.Datetime, nw.Date, nw.Duration):
+        try:
+            if is_period:
+                series = nw.from_native(native.dt.to_timestamp(), series_only=True)
+            elif dtype == nw.Datetime:
+                series = series.dt.replace_time_zone(None)
+            plain = nw.Duration("us") if dtype == nw.Duration else nw.Datetime("us")
+            return _from_array(name, series.cast(plain).to_numpy())
+        except (ValueError, OverflowError) as error:
+            raise ValueError(f"column {name!r} has dates or times that are too far away: {error}") from error
+    column = _from_objects(name, series.to_list(), dtype in (nw.Categorical, nw.Enum))
+    if dtype == nw.Enum and not nw.dependencies.is_polars_series(native):
+        # pandas' ordered categories come as Enum, too; an Enum of polars just lists its levels
+        return replace(column, order=[text_of(level) for level in dtype.categories])
+    return column
+
+
+def _from_array(name: str, values: np.ndarray) -> Column:
+    kind = values.dtype.kind
+    if kind == "b":
+        return Column(name, "boolean", values.astype(np.float64))
+    if kind in "iuf":
+        return Column(name, "number", values.astype(np.float64))
+    if kind == "M":
+        return Column(name, "date", values.astype("datetime64[us]"))
+    if kind == "m":
+        return Column(name, "duration", _seconds(values))
+    return _from_objects(name, values.tolist(), False)
+
+
+def _from_objects(name: str, cells: list[Any], is_category: bool) -> Column:
+    """A column of Python's objects: each distinct one is looked at once."""
+    index: dict[Any, int] = {}
+    try:
+        codes = np.fromiter((index.setdefault(cell, len(index)) for cell in cells), np.intp, len(cells))
+    except TypeError:  # not hashable
+        nested = list | dict | set | tuple | np.ndarray
+        row = next((i for i, cell in enumerate(cells) if isinstance(cell, nested)), 0)
+        raise _nested(name, type(cells[row]).__name__, row) from None
+    distinct = list(index)
+    for i, cell in enumerate(distinct):
+        has_no_text = type(cell).__str__ is object.__str__ and type(cell).__repr__ is object.__repr__
+        if has_no_text or isinstance(cell, tuple | frozenset | complex):
+            raise _nested(name, type(cell).__name__, int((codes == i).argmax()))
+    present = [cell for cell in distinct if not _is_missing(cell)]
+    if present and not is_category:
+        for types, form, convert in _PLAIN_TYPES:
+            if all(isinstance(cell, types) for cell in present):
+                found = [None if _is_missing(cell) else cell for cell in distinct]
+                return Column(name, form, convert(found)[codes])
+    texts = ["" if _is_missing(cell) else text_of(cell) for cell in distinct]
+    codes, levels = _sorted_levels(texts, codes, {""})
+    return Column(name, "label", codes, levels, is_category=is_category)
+
+
+def _number_array(cells: list[Any]) -> np.ndarray:
+    values = np.full(len(cells), np.nan)
+    for i, cell in enumerate(cells):
+        if cell is not None:
+            try:
+                values[i] = float(cell)
+            except OverflowError:  # a whole number of hundreds of digits
+                values[i] = np.inf
+    return values
+
+
+def _dates_array(cells: list[Any]) -> np.ndarray:
+    plain = [cell.replace(tzinfo=None) if isinstance(cell, datetime) else cell for cell in cells]
+    return np.array(plain, dtype="datetime64[us]")
+
+
+def _duration_array(cells: list[Any]) -> np.ndarray:
+    return _seconds(np.array(cells, dtype="timedelta64[us]"))
+
+
+def _seconds(durations: np.ndarray) -> np.ndarray:
+    seconds = durations.astype("timedelta64[us]").astype(np.float64) / 1e6
+    return np.where(np.isnat(durations), np.nan, seconds)
+
+
+def _time_array(cells: list[Any]) -> np.ndarray:
+    return parse_durations(["" if cell is None else cell.isoformat() for cell in cells])
+
+
+_PLAIN_TYPES: list[tuple[Any, str, Any]] = [
+    (bool | np.bool_, "boolean", _number_array),
+    (timedelta | np.timedelta64, "duration", _duration_array),  # before numbers: NumPy takes it for one
+    (time, "duration", _time_array),
+    (date | np.datetime64, "date", _dates_array),
+    (Real | Decimal, "number", _number_array),
+]
+
+
+def _is_missing(cell: Any) -> bool:
+    """None, NaN, NaT and pandas' NA: what is not equal to itself."""
+    if cell is None or isinstance(cell, str):
+        return cell is None
+    try:
+        return bool(cell != cell)
+    except TypeError:  # NA has no truth value
+        return True
+
+
+def _nested(name: str, what: str, row: int) -> ValueError:
+    return ValueError(
+        f"column {name!r} holds a {what} in row {row}; a cell must be a number, text or a date: spread the "
+        "column over several, or drop it"
+    )

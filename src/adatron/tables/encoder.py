@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from adatron.exceptions import AdatronWarning
 from adatron.tables import encodings
-from adatron.tables.columns import Reading, converted, distinct
+from adatron.tables.columns import Reading, Table, converted, distinct
 from adatron.tables.kinds import DROPPED, KINDS, MANY_LEVELS, Decision, decide
-from adatron.tables.reading import Table
 from adatron.tables.summary import ColumnSummary, ColumnTable, summary_of
 from adatron.tables.targets import Target
 
@@ -282,7 +281,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError("the encoded row has another shape than the names of its features")
 
     def _places(self, table: Table) -> list[int]:
-        """Where the columns of the training table are in another one."""
+        """Where the columns of the training table are in another one; −1 for those that were dropped."""
         names = getattr(self, "feature_names_in_", None)
         if names is None or table.names is None:
             if table.n_columns != self.n_features_in_:
@@ -296,15 +295,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 warnings.warn(message, UserWarning, stacklevel=3)
             return list(range(self.n_features_in_))
         place = {name: j for j, name in enumerate(table.names)}
-        used = [name for name, parts in zip(names, self._encodings, strict=True) if parts]
-        missing = [name for name in used if name not in place]
+        is_used = dict(zip(names, map(bool, self._encodings), strict=True))
+        missing = [name for name in names if is_used[name] and name not in place]
         if missing:
             raise ValueError(f"X lacks columns that were there at fit: {', '.join(map(repr, missing))}")
-        extra = [name for name in table.names if name not in set(names)]
+        extra = [name for name in table.names if name not in is_used]
         if extra:
             message = f"columns that were not there at fit are ignored: {', '.join(map(repr, extra))}"
             warnings.warn(message, AdatronWarning, stacklevel=3)
-        return [place.get(name, -1) for name in names]  # −1: dropped at fit, so it need not be there
+        return [place.get(name, -1) for name in names]
 
     def _joined(self, blocks: list[Any], n_rows: int) -> Any:
         if self.is_sparse_:
@@ -322,21 +321,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 def _fitted(decision: Decision, target: Target | None) -> tuple[list[Any], list[Any]]:
     """The encodings of a column, and the encoded training rows."""
     kind, column = decision.kind, decision.column
-    parts: list[Any] = []
     if kind in DROPPED:
         return [], []
-    if kind == "date":
-        parts = [encodings.Dates.fit(column)]
-    elif kind == "text":
-        parts = list(encodings.Texts.fit(column))
-    elif kind == "ordinal":
-        parts = list(encodings.fit_ordinal(column))
-    elif kind == "category":
-        parts = list(encodings.fit_one_hot(column))
+    parts: list[Any]
+    if kind in _FITS:
+        parts = _FITS[kind](column)
     elif column.form == "label":
-        parts = list(encodings.fit_binary(column))
+        parts = encodings.fit_binary(column)
     else:
-        parts = [encodings.Numbers.fit(column, is_two_valued=kind in ("binary", "boolean"))]
+        parts = [encodings.Numbers.fit(column.name, column.values, kind in ("binary", "boolean"))]
     parts = [part for part in parts if part.names]
     encoded = [part.transform(column) for part in parts]
     if kind == "category" and len(column.levels) > MANY_LEVELS:
@@ -348,3 +341,9 @@ def _fitted(decision: Decision, target: Target | None) -> tuple[list[Any], list[
             encoded += [held_out] * bool(more)
         parts += more
     return parts, encoded
+
+
+_FITS: dict[str, Any] = {
+    "date": encodings.Dates.fit, "text": encodings.Texts.fit, "ordinal": encodings.fit_ordinal,
+    "category": encodings.fit_one_hot,
+}  # fmt: skip

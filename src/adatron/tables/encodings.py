@@ -38,23 +38,20 @@ class Numbers:
     has_indicator: bool = False
 
     def __post_init__(self) -> None:
-        numbers, flags = (
-            (self.unit, self.centre, self.scale, self.fill),
-            (self.has_values, self.has_indicator),
-        )
+        numbers = (self.unit, self.centre, self.scale, self.fill)
+        flags = (self.is_two_valued, self.has_values, self.has_indicator)
         are_numbers = all(type(number) is float and isfinite(number) for number in numbers)
-        are_flags = all(type(flag) is bool for flag in (self.is_two_valued, *flags))
+        are_flags = all(type(flag) is bool for flag in flags)
         if not (are_numbers and are_flags and type(self.name) is str and min(self.unit, self.scale) > 0.0):
             raise ValueError(f"no column is scaled by {self}")
 
     @classmethod
-    def fit(cls, column: Column, is_two_valued: bool = False) -> Numbers:
-        values = np.sort(column.values[~column.missing])  # sums do not depend on the order of rows
-        n_missing = len(column.values) - len(values)
-        found = cls(column.name, float(np.abs(values).max()) or 1.0, is_two_valued=is_two_valued)
-        found.has_values = bool(values[0] < values[-1])
-        found.has_indicator = n_missing >= _few(FEW_MISSING, len(column.values))
-        scaled = values / found.unit
+    def fit(cls, name: str, values: np.ndarray, is_two_valued: bool = False) -> Numbers:
+        present = np.sort(values[~np.isnan(values)])  # sums do not depend on the order of rows
+        found = cls(name, float(np.abs(present).max()) or 1.0, is_two_valued=is_two_valued)
+        found.has_values = bool(present[0] < present[-1])
+        found.has_indicator = len(values) - len(present) >= _few(FEW_MISSING, len(values))
+        scaled = present / found.unit
         if is_two_valued:
             found.centre, found.scale = float(scaled[0]), float(scaled[-1] - scaled[0]) or 1.0
         else:
@@ -72,16 +69,19 @@ class Numbers:
             return np.clip(2.0 * z - 1.0, -CLIP, CLIP)
         return z / np.sqrt(1.0 + (z / CLIP) ** 2)
 
-    def transform(self, column: Column) -> np.ndarray:
-        missing = column.missing
-        out = np.empty((len(missing), len(self.names)))
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        missing = np.isnan(values)
+        out = np.empty((len(values), len(self.names)))
         if self.has_values:
             with np.errstate(over="ignore"):
-                out[:, 0] = self._standardised(column.values / self.unit)
+                out[:, 0] = self._standardised(values / self.unit)
             out[missing, 0] = self.fill
         if self.has_indicator:
             out[:, -1] = np.where(missing, 1.0, -1.0)
         return out
+
+    def transform(self, column: Column) -> np.ndarray:
+        return self.encode(column.values)
 
 
 def _robust_scale(values: np.ndarray) -> tuple[float, float]:
@@ -182,22 +182,20 @@ def fit_ordinal(column: Column) -> list[Levels]:
     order = column.order or column.levels
     ranks = {level: float(i) for i, level in enumerate(order)}
     levels = [*order, *(level for level in column.levels if level not in ranks)]
-    own = np.array([ranks.get(level, np.nan) for level in column.levels] + [np.nan])
-    numbers = Numbers.fit(Column(column.name, "number", own[column.values]))
-    table = np.array([*(ranks.get(level, np.nan) for level in levels), np.nan, np.nan])
-    rows = numbers.transform(Column(column.name, "number", table))
+    of_levels = np.array([*(ranks.get(level, np.nan) for level in column.levels), np.nan])
+    numbers = Numbers.fit(column.name, of_levels[column.values])
+    table = numbers.encode(np.array([*(ranks.get(level, np.nan) for level in levels), np.nan, np.nan]))
     if numbers.has_indicator:
-        rows[-2, -1] = -1.0  # an unseen level is not missing
-    return [Levels(numbers.names, levels, rows)]
+        table[-2, -1] = -1.0  # an unseen level is not missing
+    return [Levels(numbers.names, levels, table)]
 
 
 def fit_frequency(column: Column) -> list[Levels]:
     """The logarithm of how often a level occurs: for many levels without a target."""
     counts = np.log([*_counts(column), 0.5, max(int(column.missing.sum()), 0.5)])
-    numbers = Numbers.fit(Column(column.name, "number", counts[column.values]))
+    numbers = Numbers.fit(f"{column.name}_frequency", counts[column.values])
     numbers.has_indicator = False
-    table = numbers.transform(Column(column.name, "number", counts))
-    return [Levels([f"{column.name}_frequency"], list(column.levels), table)] if numbers.has_values else []
+    return [Levels(numbers.names, list(column.levels), numbers.encode(counts))] if numbers.has_values else []
 
 
 @dataclass
@@ -207,25 +205,23 @@ class Dates:
     parts: dict[str, Numbers]
 
     def __post_init__(self) -> None:
-        if not self.parts.keys() <= set(_DATE_PARTS) or {type(own) for own in self.parts.values()} - {
-            Numbers
-        }:
+        known = _date_parts(np.array([], dtype="datetime64[us]")).keys()
+        if not self.parts.keys() <= known or {type(own) for own in self.parts.values()} - {Numbers}:
             raise ValueError(f"no date has the parts {list(self.parts)}")
 
     @classmethod
-    def fit(cls, column: Column) -> Dates:
+    def fit(cls, column: Column) -> list[Dates]:
         parts = {}
         for part, values in _date_parts(column.values).items():
-            piece = Column(f"{column.name}_{part}", "number", values)
-            present = np.round(values[~piece.missing], 9)
+            name, present = f"{column.name}_{part}", np.round(values[~column.missing], 9)
             has_indicator = part == "elapsed" and column.missing.sum() >= _few(FEW_MISSING, len(values))
             if len(present) and (present.min() < present.max() or has_indicator):
                 if part in ("elapsed", "year"):
-                    parts[part] = Numbers.fit(piece)
+                    parts[part] = Numbers.fit(name, values)
                     parts[part].has_indicator = bool(has_indicator)
                 else:
-                    parts[part] = Numbers(piece.name)  # already within ±1
-        return cls(parts)
+                    parts[part] = Numbers(name)  # already within ±1
+        return [cls(parts)]
 
     @property
     def names(self) -> list[str]:
@@ -233,36 +229,24 @@ class Dates:
 
     def transform(self, column: Column) -> np.ndarray:
         values = _date_parts(column.values)
-        blocks = [n.transform(Column(n.name, "number", values[part])) for part, n in self.parts.items()]
-        return np.concatenate(blocks, axis=1)
-
-
-_DATE_PARTS = (
-    "elapsed", "year", "month_sin", "month_cos", "weekday_sin", "weekday_cos", "weekend", "hour_sin",
-    "hour_cos",
-)  # fmt: skip
+        return np.hstack([numbers.encode(values[part]) for part, numbers in self.parts.items()])
 
 
 def _date_parts(dates: np.ndarray) -> dict[str, np.ndarray]:
-    missing = np.isnat(dates)
     days = dates.astype("datetime64[D]")
-    years = days.astype("datetime64[Y]")
-    weekday = (days.astype(np.int64) + 3) % 7  # the epoch was a Thursday; Monday is 0
-    hour = (dates - days).astype(np.float64) / 3.6e9
     month = days.astype("datetime64[M]").astype(np.int64) % 12
-    turn = 2.0 * np.pi
-    parts = (
-        dates.astype(np.float64) / 8.64e10,
-        years.astype(np.float64) + 1970.0,
-        np.sin(turn * month / 12.0),
-        np.cos(turn * month / 12.0),
-        np.sin(turn * weekday / 7.0),
-        np.cos(turn * weekday / 7.0),
-        np.where(weekday >= 5, 1.0, -1.0),
-        np.sin(turn * hour / 24.0),
-        np.cos(turn * hour / 24.0),
-    )
-    return {name: np.where(missing, np.nan, own) for name, own in zip(_DATE_PARTS, parts, strict=True)}
+    weekday = (days.astype(np.int64) + 3) % 7  # the epoch was a Thursday; Monday is 0
+    parts = {
+        "elapsed": dates.astype(np.float64) / 8.64e10,
+        "year": days.astype("datetime64[Y]").astype(np.float64) + 1970.0,
+    }
+    hour = (dates - days).astype(np.float64) / 3.6e9
+    for name, value, period in (("month", month, 12.0), ("weekday", weekday, 7.0), ("hour", hour, 24.0)):
+        angle = 2.0 * np.pi * value / period
+        parts |= {f"{name}_sin": np.sin(angle), f"{name}_cos": np.cos(angle)}
+        if name == "weekday":
+            parts["weekend"] = np.where(weekday >= 5, 1.0, -1.0)
+    return {name: np.where(np.isnat(dates), np.nan, values) for name, values in parts.items()}
 
 
 @dataclass

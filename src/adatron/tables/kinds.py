@@ -1,7 +1,7 @@
 """Which kind of column it is: decided once, when an encoder is fitted, from the distinct values.
 
 >>> import numpy as np
->>> from adatron.tables.reading import Table
+>>> from adatron.tables.columns import Table
 >>> from adatron.tables.kinds import decide
 >>> table = Table(np.array([["$1,200", "yes"], ["$950", "no"], ["$2,000", "yes"]], dtype=object))
 >>> [decide(table.column(j)).kind for j in range(2)]
@@ -15,9 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
-from adatron.tables.columns import Column, Reading, converted, with_values
+from adatron.tables.columns import Column, Reading, converted, floats_of, is_table, with_values
 from adatron.tables.parsing import MISSING_NUMBER, parse_dates, parse_durations, parse_numbers
 
 KINDS = ("number", "binary", "boolean", "category", "ordinal", "text", "date", "duration", "identifier")
@@ -109,6 +111,50 @@ def is_identifier(name: str, values: np.ndarray) -> bool:
 
 def _is_id_name(name: str) -> bool:
     return bool(_ID_NAME.fullmatch(name) or _ID_NAME.fullmatch(name.lower()))
+
+
+def needs_encoding(X: Any) -> bool:
+    """Tell whether a table has anything but complete columns of numbers that are no identifiers.
+
+    Parameters
+    ----------
+    X : object
+        Anything given to ``fit``.
+
+    Returns
+    -------
+    bool
+        False also for whatever is no table.
+
+    See Also
+    --------
+    is_table : does not look at the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adatron.tables import needs_encoding
+    >>> needs_encoding([["red"], ["blue"]]), needs_encoding(np.ones((2, 3)))
+    (True, False)
+    """
+    if nw.dependencies.is_polars_lazyframe(X):
+        return True  # the encoder says what to do
+    if not is_table(X):
+        return False
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except DuplicateError:
+        return True  # columns of equal names, which only the encoder tells apart
+    if not isinstance(frame, nw.DataFrame):
+        return True
+    return not all(_is_ready(str(name), frame[:, j]) for j, name in enumerate(frame.columns))
+
+
+def _is_ready(name: str, series: Any) -> bool:
+    if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
+        return False
+    values = floats_of(series)
+    return not (np.isnan(values).any() or is_identifier(name, values))
 
 
 def _decide_labels(column: Column) -> Decision:

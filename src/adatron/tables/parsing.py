@@ -32,14 +32,9 @@ _WRITTEN = re.compile(
     rf"(?P<minus>\()?(?P<sign>[+\-−])?\s*{_CURRENCY}?\s*(?P<inner>[+\-−])?"
     rf"(?P<body>[0-9.,](?:[0-9.,'’{_BLANK}]*[0-9.,])?)\s*(?:{_CURRENCY}|%|\+)?\)?"
 )
-_BODY = {
-    ".": re.compile(r"[0-9]{1,3}(?:[,'’" + _BLANK + r"][0-9]{3})+(?:\.[0-9]*)?|[0-9]+\.?[0-9]*|\.[0-9]+"),
-    ",": re.compile(r"[0-9]{1,3}(?:[.'’" + _BLANK + r"][0-9]{3})+(?:,[0-9]*)?|[0-9]+,?[0-9]*|,[0-9]+"),
-}
-_SEPARATORS = {  # what is removed, and the comma becomes a point
-    ".": str.maketrans("", "", ",'’" + _BLANK),
-    ",": str.maketrans(",", ".", ".'’" + _BLANK),
-}
+_BODY = re.compile(r"[0-9]{1,3}(?:[,'’" + _BLANK + r"][0-9]{3})+(?:\.[0-9]*)?|[0-9]+\.?[0-9]*|\.[0-9]+")
+_WITHOUT_SEPARATORS = str.maketrans("", "", ",'’" + _BLANK)
+_POINT_AND_COMMA_SWAPPED = str.maketrans(".,", ",.")
 _WORDS = {"true": 1.0, "false": 0.0}
 
 _TIME = (
@@ -57,12 +52,15 @@ _DATES = [
     )
 ]
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DURATION = re.compile(r"(?:(?P<days>\d+) days?,? ?)?(?P<H>\d+):(?P<M>[0-5]\d)(?::(?P<S>[0-5]\d(?:\.\d+)?))?")
+_DURATION = re.compile(
+    r"(?:(?P<days>\d{1,9}) days?,? ?)?(?P<H>\d{1,9}):(?P<M>[0-5]\d)(?::(?P<S>[0-5]\d(?:\.\d+)?))?"
+)
 
 
 def parse_numbers(texts: Sequence[str], decimal: str = ".") -> np.ndarray:
     """Numbers with currency, percent sign or separators of thousands; `decimal` is the decimal mark."""
-    return np.fromiter((_number(text, decimal) for text in texts), np.float64, len(texts))
+    numbers = np.fromiter((_number(text, decimal) for text in texts), np.float64, len(texts))
+    return np.where(np.isinf(numbers), np.nan, numbers)  # beyond float64, such as 1e999
 
 
 def _number(text: str, decimal: str) -> float:
@@ -71,11 +69,12 @@ def _number(text: str, decimal: str) -> float:
     written = _WRITTEN.fullmatch(text)
     if written is None:
         return _WORDS.get(text.lower(), np.nan)
-    if not _BODY[decimal].fullmatch(written["body"]):
+    body = written["body"] if decimal == "." else written["body"].translate(_POINT_AND_COMMA_SWAPPED)
+    if not _BODY.fullmatch(body):
         return np.nan
-    digits = written["body"].translate(_SEPARATORS[decimal])
+    number = float(body.translate(_WITHOUT_SEPARATORS))
     is_negative = written["minus"] or (written["sign"] or written["inner"] or "+") in "-−"
-    return -float(digits) if is_negative else float(digits)
+    return -number if is_negative else number
 
 
 def parse_dates(texts: Sequence[str], day_first: bool = False) -> np.ndarray:

@@ -39,43 +39,42 @@ class ColumnTable:
         return self.rows[key]
 
     def __repr__(self) -> str:
-        head = ("column", "kind", "missing", "levels", "outputs", "what was done")
-        lines = [head] + [
-            (row.name, row.kind, *map(_cell, (row.n_missing, row.n_levels, row.n_outputs)), row.done)
-            for row in self.rows
-        ]
+        lines = [("column", "kind", "missing", "levels", "outputs", "what was done")]
+        for row in self.rows:
+            levels = "" if row.n_levels is None else str(row.n_levels)
+            lines.append((row.name, row.kind, str(row.n_missing), levels, str(row.n_outputs), row.done))
         widths = [max(len(line[j]) for line in lines) for j in range(5)] + [0]
         return "\n".join(
             "  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in lines
         )
 
 
-def _cell(count: int | None) -> str:
-    return "" if count is None else str(count)
+_DONE = {
+    "number": "standardised", "duration": "seconds, standardised", "binary": "−1 and 1",
+    "boolean": "−1 and 1", "ordinal": "rank, standardised", "text": "tf-idf of words and pairs of words",
+}  # fmt: skip
 
 
 def summary_of(decision: Decision, parts: list[Any]) -> ColumnSummary:
     """Say what became of a column."""
     column, kind = decision.column, decision.kind
-    n_outputs = sum(len(part.names) for part in parts)
     names = [name for part in parts for name in part.names]
     n_levels = len(column.levels) if column.form == "label" else None
-    done = {
-        "number": "standardised", "duration": "seconds, standardised", "binary": "−1 and 1",
-        "boolean": "−1 and 1", "ordinal": "rank, standardised", "text": "tf-idf of words and pairs of words",
-        "date": ", ".join(name[len(column.name) + 1 :] for name in names if not name.endswith("_missing")),
-        "category": "one column for each level",
-    }.get(kind, "")  # fmt: skip
-    if kind == "category" and n_outputs == 1:
-        done = "−1 and 1"
-    elif kind == "category" and f"{column.name}_other" in names:
-        done = "one column for each frequent level, one for the others"
-    if n_levels and n_levels > MANY_LEVELS and kind == "category":
-        done += ", " + ("target means" if any("_target" in name for name in names) else "log frequency")
+    done = _DONE.get(kind, "")
+    if kind == "date":
+        done = ", ".join(name[len(column.name) + 1 :] for name in names if not name.endswith("_missing"))
+    elif kind == "category":
+        done = "one column for each level"
+        if len(names) == 1:
+            done = "−1 and 1"
+        elif f"{column.name}_other" in names:
+            done = "one column for each frequent level, one for the others"
+        if n_levels and n_levels > MANY_LEVELS:
+            done += ", " + ("target means" if any("_target" in name for name in names) else "log frequency")
     if not parts:
         done = "dropped: " + (decision.reason or "no level or word occurs often enough")
     elif {f"{column.name}_missing", f"{column.name}_elapsed_missing"} & set(names):
         done += ", missing indicated"
     elif column.missing.any() and kind != "text":
         done += ", missing imputed"
-    return ColumnSummary(column.name, kind, int(column.missing.sum()), n_levels, done, n_outputs)
+    return ColumnSummary(column.name, kind, int(column.missing.sum()), n_levels, done, len(names))

@@ -49,33 +49,31 @@ class Target:
 
     def level_means(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
         """A row for each level, as in `Levels`, and what training rows get: means of the other folds."""
-        rows = np.where(
-            column.values < 0, len(column.levels) + 1, column.values
-        )  # the last row is for missing
-        shape = (_FOLDS, len(column.levels) + 2, self.values.shape[1])
-        sums, squares, counts = np.zeros(shape), np.zeros(shape), np.zeros((*shape[:2], 1))
-        for total, terms in ((sums, self.values), (squares, self.values**2), (counts, 1.0)):
+        n_rows = len(column.levels) + 2  # the last one is for missing
+        rows = np.where(column.values < 0, n_rows - 1, column.values)
+        totals = []  # of each fold and level: sums, sums of squares, and counts
+        for terms in (self.values, self.values**2, np.ones((len(rows), 1))):
+            total = np.zeros((_FOLDS, n_rows, terms.shape[1]))
             np.add.at(total, (self.folds, rows), terms)
+            totals.append(total)
         held_out = np.empty_like(self.values)
         for fold in range(_FOLDS):
             inside, others = self.folds == fold, np.arange(_FOLDS) != fold
-            means = _smoothed(*(total[others].sum(axis=0) for total in (sums, squares, counts)))
-            held_out[inside] = means[rows[inside]]
-        return _smoothed(*(total.sum(axis=0) for total in (sums, squares, counts))), held_out
+            held_out[inside] = _smoothed(*(total[others].sum(axis=0) for total in totals))[rows[inside]]
+        return _smoothed(*(total.sum(axis=0) for total in totals)), held_out
 
     def means(self, column: Column) -> tuple[list[Levels], np.ndarray]:
         """The means as an encoding, and the encoded training rows, standardised like numbers."""
         full, held_out = self.level_means(column)
-        names, table, training = [], [], []
+        names, table, training = [], [], [np.empty((len(held_out), 0))]
         for j, name in enumerate(self.names):
-            numbers = Numbers.fit(Column(name, "number", held_out[:, j]))
+            numbers = Numbers.fit(f"{column.name}_{name}", held_out[:, j])
             if numbers.has_values:
-                names.append(f"{column.name}_{name}")
-                table.append(numbers.transform(Column(name, "number", full[:, j])))
-                training.append(numbers.transform(Column(name, "number", held_out[:, j])))
-        if not names:
-            return [], np.empty((len(held_out), 0))
-        return [Levels(names, list(column.levels), np.hstack(table))], np.hstack(training)
+                names.append(numbers.name)
+                table.append(numbers.encode(full[:, j]))
+                training.append(numbers.encode(held_out[:, j]))
+        encodings = [Levels(names, list(column.levels), np.hstack(table))] if names else []
+        return encodings, np.hstack(training)
 
 
 def _is_continuous(y: np.ndarray) -> bool:
