@@ -112,5 +112,52 @@ def test_tied_votes_agree_with_the_prediction():
 def test_separable_held_out_rows_do_not_run_away():
     decisions, codes = np.array([[-1.0], [-2.0], [1.0], [3.0]]), np.array([0, 0, 1, 1])
     calibrated = ClassProbabilities.from_held_out(decisions, codes, np.ones(4))
-    assert np.isfinite(calibrated.slopes).all()
+    assert 0.0 < calibrated.slope < np.inf
     assert (calibrated(decisions)[:, 1] > 0.5).tolist() == [False, False, True, True]
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_slope_and_intercepts_are_the_most_likely_ones(n_classes):
+    rng = np.random.default_rng(0)
+    codes = rng.choice(n_classes, size=60, p=[0.7, 0.3] if n_classes == 2 else [0.4, 0.3, 0.2, 0.1])
+    weights = rng.integers(1, 3, size=60).astype(float)
+    decisions = np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0) + rng.normal(size=(60, n_classes))
+    decisions = decisions[:, 1:] if n_classes == 2 else decisions
+    found = ClassProbabilities.from_held_out(decisions, codes, weights)
+    twice = np.repeat(np.arange(60), weights.astype(int))
+    again = ClassProbabilities.from_held_out(decisions[twice], codes[twice], np.ones(len(twice)))
+    assert found.slope == pytest.approx(again.slope, rel=1e-9)
+
+    def loss(theta):  # by plain loops
+        total = 0.5 * sum(value**2 for value in theta[1:])
+        counts = [weights[codes == c].sum() for c in range(n_classes)]
+        for f, code, weight in zip(decisions, codes, weights, strict=True):
+            scores = theta[0] * f + theta[1:]
+            scores = np.array([0.0, scores[0]]) if n_classes == 2 else scores
+            logs = scores - np.log(np.exp(scores).sum())
+            other = 1.0 / (counts[code] + 2.0) if n_classes == 2 else 1.0 / (4.0 * (weights.sum() + 4.0))
+            target = np.full(n_classes, other)
+            target[code] = 1.0 - other * (n_classes - 1)
+            total -= weight * float(target @ logs)
+        return total
+
+    best = np.concatenate([[found.slope], found.intercepts])
+    for step in 1e-3 * np.vstack([np.eye(len(best)), -np.eye(len(best))]):
+        assert loss(best) < loss(best + step)
+    assert abs(loss(best + 1e-6) - loss(best - 1e-6)) < 1e-9
+
+
+def test_intercepts_do_not_contradict_the_prediction():
+    decisions = np.linspace(-1.0, 1.0, 41)[:, None]
+    for intercept in (-1.0, 1.0):
+        p = ClassProbabilities(2.0, np.array([intercept]))(decisions)[:, 1]
+        np.testing.assert_array_equal(p > 0.5, decisions[:, 0] > 0.0)
+        assert np.all(np.diff(p) > 0.0)
+
+
+def test_probabilities_of_a_rare_class_are_its_share():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000, 3))
+    y = (rng.random(1_000) < 0.05 + 0.1 * (X[:, 0] > 1.0)).astype(int)
+    p = SVC(probability=True, C=0.1).fit(X, y).predict_proba(X)[:, 1]
+    assert p.mean() == pytest.approx(y.mean(), abs=0.02)

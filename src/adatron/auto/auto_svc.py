@@ -16,7 +16,7 @@ from adatron.estimators.classifier import ExpansionClassifier, Layout
 from adatron.estimators.dask import lazy_on_dask
 from adatron.estimators.folds import Folds
 from adatron.estimators.inputs import check_labels
-from adatron.estimators.probabilities import CalibratedMixin, ClassProbabilities
+from adatron.estimators.probabilities import CalibratedMixin, ClassProbabilities, agreeing
 from adatron.estimators.training_set import TrainingSet, classification_set
 
 _LEAST_OF_CLASS = 20  # rows of every class that a sample has, if there are so many
@@ -145,7 +145,8 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
         else:
             score = 1.0 - task.criterion_for(judged)(model.decisions)
         probabilities = ClassProbabilities.from_held_out(model.decisions, codes, weights)
-        missed = likelier(probabilities(model.decisions))[np.arange(len(codes)), codes]
+        held_out = agreeing(probabilities(model.decisions), layout.vote(model.decisions))
+        missed = likelier(held_out)[np.arange(len(codes)), codes]
         return self._shared_attributes(task, search, model) | {
             "classes_": data.classes, "best_score_": score, "best_threshold_": threshold,
             "support_": data.rows.astype(np.int32),
@@ -199,7 +200,8 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
         return self._layout.vote(decisions - self.best_threshold_)
 
     def _calibrated(self, decisions: np.ndarray) -> np.ndarray:
-        return self._probabilities(decisions)  # where the threshold is moved, predictions may be improbable
+        # where the threshold is moved, predictions may be improbable
+        return agreeing(self._probabilities(decisions), self._layout.vote(decisions))
 
     def _check_fitted(self) -> None:
         super()._check_fitted()

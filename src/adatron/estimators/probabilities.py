@@ -1,9 +1,13 @@
 """Probabilities of classes from decision values, in agreement with the predictions.
 
-Two classes: the log-odds are the decision value times a slope, one slope on either side of zero, so that
-the probability is above one half exactly where the decision is positive. More classes: the softmax of the
-decisions times one slope. The slopes maximise the likelihood of held-out decisions, as Platt's do. Pairs
-of classes: each pair has its two slopes, and a class the product of its probabilities against the others.
+Two classes: the log-odds are a slope times the decision value plus an intercept, as Platt's are. More
+classes: the softmax of a slope times the decisions plus an intercept for each class. Slope and intercepts
+maximise the likelihood of held-out decisions. Pairs of classes: each pair has its own, and a class the
+product of its probabilities against the others. Where intercepts would make another class than the predicted
+one the most probable, probabilities are moved until they agree.
+
+Isotonic regression, temperature scaling, and a slope on either side of zero were compared with it on tables,
+and so was whichever of them held-out rows prefer: none had a lower log loss on test rows.
 
 Held-out decisions come from the kernel matrix of the fit. The folds are columns of the problems that were
 solved already: a held-out row has the bound 0, and each column starts from the solution of the fit.
@@ -11,13 +15,11 @@ solved already: a held-out row has the bound 0, and each column starts from the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import expit, log_expit, softmax
+from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
@@ -34,7 +36,9 @@ from adatron.problems import DualProblem
 from adatron.training import DualSolution, GapRule, Run
 
 _FOLDS = 5
-_STEEPEST = 1e3  # slope, in units of the mean size of the decisions: held-out rows may be separable
+_FLATTEST = 1e-3  # slope, in units of the mean size of the decisions; the steepest is its inverse
+AGREEMENT = 1e-3  # part of the slope that is left where the intercept would contradict the prediction
+_NEWTON_STEPS, _SOLVED, _SHORTEST, _RIDGE = 100, 1e-12, 1e-9, 1e-12
 _MODERATE = 1e3  # mean weight up to which weights count rows
 _TOL = 1e-3  # relative duality gap that is small enough for calibration
 
@@ -43,52 +47,105 @@ _TOL = 1e-3  # relative duality gap that is small enough for calibration
 class ClassProbabilities:
     """A map from decisions (n, 1), or (n, n_classes), to probabilities (n, n_classes)."""
 
-    slopes: np.ndarray  # below and above zero, or one
+    slope: float
+    intercepts: np.ndarray  # (1,), or one for each class
+
+    def __post_init__(self) -> None:
+        if not (self.slope > 0.0 and self.intercepts.ndim == 1 and np.isfinite(self.intercepts).all()):
+            raise ValueError("probabilities need a slope > 0 and finite intercepts")
 
     @classmethod
     def from_held_out(cls, decisions: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> Self:
-        """Fit the slopes to decisions of rows of known classes.
+        """Fit slope and intercepts to decisions of rows of known classes.
 
-        As in Platt's method, each class has one more row on the other side: without it the slopes of rows
-        that are all decided rightly would grow without end, and a later mistake would cost as much.
+        As in Platt's method, each class has one more row on the other side: without it the slope of rows that
+        are all decided rightly would grow without end, and a later mistake would cost as much.
         """
         mean = float(weights.mean())
         if not 1.0 / _MODERATE <= mean <= _MODERATE:  # else a row of weight 2 is the row twice
             weights = weights / mean
         size = float(weights @ np.abs(decisions).mean(axis=1)) / float(weights.sum()) or 1.0
-        z = decisions / size
-        if decisions.shape[1] > 1:
-            missed = 1.0 / (float(weights.sum()) + decisions.shape[1])  # spread over all classes
-            own = (1.0 - missed) * z[np.arange(len(codes)), codes] + missed * z.mean(axis=1)
-            slopes = [_root(lambda a: float(weights @ (own - (softmax(a * z, axis=1) * z).sum(axis=1))))]
+        n_classes = max(2, decisions.shape[1])
+        if n_classes == 2:
+            counts = np.bincount(codes, weights=weights, minlength=2)
+            missed = 2.0 / (counts[codes] + 2.0)
         else:
-            n_first, n_second = np.bincount(codes, weights=weights, minlength=2)
-            targets = np.where(codes == 1, (n_second + 1.0) / (n_second + 2.0), 1.0 / (n_first + 2.0))
-            sides = [z[:, 0] < 0.0, z[:, 0] > 0.0]
-            slopes = [_slope(z[side, 0], targets[side], weights[side]) for side in sides]
-        return cls(np.array(slopes) / size)
+            missed = np.full(len(codes), 1.0 / (float(weights.sum()) + n_classes))
+        targets = np.repeat(missed[:, None] / n_classes, n_classes, axis=1)  # spread over all classes
+        targets[np.arange(len(codes)), codes] += 1.0 - missed
+        slope, intercepts = _fitted(decisions / size, targets, weights)
+        return cls(slope / size, intercepts)
 
     def __call__(self, decisions: np.ndarray) -> np.ndarray:
+        if decisions.shape[1] != len(self.intercepts):
+            raise ValueError(
+                f"{len(self.intercepts)} intercepts are not those of {decisions.shape[1]} decisions"
+            )
         if decisions.shape[1] > 1:
-            return softmax(self.slopes[0] * decisions, axis=1)
+            return softmax(self.slope * decisions + self.intercepts, axis=1)
         positive = expit(self.log_odds(decisions[:, 0]))
         return np.column_stack([1.0 - positive, positive])
 
     def log_odds(self, decisions: np.ndarray) -> np.ndarray:
-        """Of the second class against the first."""
-        return np.where(decisions > 0.0, self.slopes[1], self.slopes[0]) * decisions
+        """Of the second class against the first; they have the sign of the decision, and rise with it."""
+        slopes = self.slope * decisions
+        least, found = AGREEMENT * slopes, slopes + self.intercepts[0]
+        return np.where(decisions > 0.0, np.maximum(found, least), np.minimum(found, least))
 
 
-def _slope(values: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> float:
-    return _root(lambda slope: float((weights * values) @ (targets - expit(slope * values))))
+def _fitted(z: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
+    """Slope and intercepts of the largest likelihood, by Newton's method.
+
+    Intercepts are drawn to 0 by a prior that weighs as much as a row.
+    """
+    n, k = z.shape
+    scores = np.column_stack([np.zeros(n), z]) if k == 1 else z
+    prior = np.concatenate([[0.0], np.ones(k)])
+
+    def log_probabilities(theta: np.ndarray) -> np.ndarray:
+        intercepts = theta[1:] if k > 1 else np.array([0.0, theta[1]])
+        return log_softmax(theta[0] * scores + intercepts, axis=1)
+
+    def loss(theta: np.ndarray) -> float:
+        fit = float(weights @ np.sum(targets * log_probabilities(theta), axis=1))
+        return 0.5 * float(prior @ theta**2) - fit
+
+    theta = np.concatenate([[1.0], np.zeros(k)])
+    for _ in range(_NEWTON_STEPS):
+        p = np.exp(log_probabilities(theta))
+        own, misfit = p[:, -k:], weights[:, None] * (p - targets)
+        means = np.sum(p * scores, axis=1)
+        gradient = prior * theta
+        gradient += np.concatenate([[np.sum(misfit * scores)], misfit[:, -k:].sum(axis=0)])
+        weighted = weights[:, None] * own
+        curvature = np.diag(prior)
+        curvature[0, 0] += weights @ (np.sum(p * scores**2, axis=1) - means**2)
+        curvature[0, 1:] = curvature[1:, 0] = np.sum(weighted * (scores[:, -k:] - means[:, None]), axis=0)
+        curvature[1:, 1:] += np.diag(weighted.sum(axis=0)) - weighted.T @ own
+        if theta[0] <= _FLATTEST and gradient[0] > 0.0:  # the slope stays where it is
+            gradient[0], curvature[0, 1:], curvature[1:, 0] = 0.0, 0.0, 0.0
+        curvature[0, 0] += _RIDGE * (1.0 + curvature[0, 0])
+        step, before, length = np.linalg.solve(curvature, gradient), loss(theta), 1.0
+        most = before + _SOLVED * abs(before)  # rounding may raise the loss
+        while loss(_bounded(theta - length * step)) > most and length > _SHORTEST:
+            length *= 0.5
+        change = _bounded(theta - length * step) - theta
+        if length <= _SHORTEST or np.abs(change).max() <= _SOLVED * np.abs(theta).max():
+            break
+        theta = theta + change
+    return float(theta[0]), theta[1:]
 
 
-def _root(gain: Callable[[float], float]) -> float:
-    """Where the derivative of the log-likelihood, which falls with the slope, vanishes; else an end."""
-    low, high = 1.0 / _STEEPEST, _STEEPEST
-    if gain(low) <= 0.0:
-        return low
-    return high if gain(high) >= 0.0 else float(brentq(gain, low, high, xtol=1e-13, rtol=1e-13))
+def _bounded(theta: np.ndarray) -> np.ndarray:
+    """With a slope within its bounds."""
+    return np.concatenate([np.clip(theta[:1], _FLATTEST, 1.0 / _FLATTEST), theta[1:]])
+
+
+def agreeing(probabilities: np.ndarray, winners: np.ndarray) -> np.ndarray:
+    """Probabilities whose largest is that of the predicted class: they are exchanged where it is not."""
+    result, rows, largest = probabilities.copy(), np.arange(len(winners)), probabilities.argmax(axis=1)
+    result[rows, largest], result[rows, winners] = probabilities[rows, winners], probabilities[rows, largest]
+    return result
 
 
 @dataclass(frozen=True)
@@ -175,10 +232,7 @@ class CalibratedMixin:
 
     def _calibrated(self: Any, decisions: np.ndarray) -> np.ndarray:
         """Probabilities whose largest is that of the predicted class, also where votes are tied."""
-        found, winners = self._probabilities(decisions), self._winners(decisions)
-        result, rows, largest = found.copy(), np.arange(len(found)), found.argmax(axis=1)
-        result[rows, largest], result[rows, winners] = found[rows, winners], found[rows, largest]
-        return result
+        return agreeing(self._probabilities(decisions), self._winners(decisions))
 
 
 def calibrated(plan: FitPlan, random_state: Any) -> ClassProbabilities | PairProbabilities:
@@ -277,6 +331,7 @@ class HeldOutModel(LayoutClassifier, BaseEstimator):
         return self.decisions[np.asarray(X)[:, 0]]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        slopes = [2.0, 2.0] if self.decisions.shape[1] == 1 else [1.0]
-        found = self.probabilities or ClassProbabilities(np.array(slopes))
+        n_columns = self.decisions.shape[1]
+        plain = ClassProbabilities(2.0 if n_columns == 1 else 1.0, np.zeros(n_columns))
+        found = self.probabilities or plain
         return found(self._decisions(X))

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from adatron.auto import AutoSVC
 from adatron.auto.scaling import CLIP
+from adatron.estimators.probabilities import AGREEMENT, ClassProbabilities
 from adatron.kernels import Exponential, Laplacian
 from adatron.tables import TableEncoder
 from adatron.tables.encodings import Levels, Numbers
@@ -65,7 +66,7 @@ def auto_graph(model: Any) -> Any:
     if isinstance(model, AutoSVC):
         outputs = _classes(graph, decisions, model)
         name, width = "probabilities", len(model.classes_)
-        values = _probabilities(graph, decisions, model._probabilities.slopes)
+        values = _probabilities(graph, decisions, model._probabilities)
     else:
         name, width = "variable", model._n_columns
         values = _targets(graph, decisions, model._log)
@@ -88,14 +89,22 @@ def _classes(graph: _Graph, decisions: str, model: AutoSVC) -> list[Any]:
     return [helper.make_tensor_value_info("label", kind, [None])]
 
 
-def _probabilities(graph: _Graph, decisions: str, slopes: np.ndarray) -> str:
-    """What `ClassProbabilities` makes of decisions."""
-    if len(slopes) == 1:
-        return graph.add("Softmax", graph.add("Mul", decisions, slopes[0]), axis=1)
-    is_above = graph.add("Greater", decisions, 0.0)
-    slope = graph.add("Where", is_above, slopes[1], slopes[0])
-    positive = graph.add("Sigmoid", graph.add("Mul", slope, decisions))
-    return graph.add("Concat", graph.add("Sub", 1.0, positive), positive, axis=1)
+def _probabilities(graph: _Graph, decisions: str, own: ClassProbabilities) -> str:
+    """What `ClassProbabilities` makes of decisions, in agreement with the predictions."""
+    scores = graph.add("Add", graph.add("Mul", decisions, own.slope), own.intercepts)
+    if len(own.intercepts) == 1:
+        least = graph.add("Mul", decisions, AGREEMENT * own.slope)
+        ends = graph.add("Max", scores, least), graph.add("Min", scores, least)
+        positive = graph.add("Sigmoid", graph.add("Where", graph.add("Greater", decisions, 0.0), *ends))
+        return graph.add("Concat", graph.add("Sub", 1.0, positive), positive, axis=1)
+    found = graph.add("Softmax", scores, axis=1)
+    marks, values = [], []
+    for of in (decisions, found):  # the predicted and the most probable class exchange their probabilities
+        is_largest = graph.add("Equal", graph.add("ArgMax", of, axis=1), np.arange(len(own.intercepts)))
+        marks.append(graph.add("Cast", is_largest, to=TensorProto.DOUBLE))
+        values.append(graph.add("ReduceSum", graph.add("Mul", found, marks[-1]), np.array([1]), keepdims=1))
+    change = graph.add("Mul", graph.add("Sub", *marks), graph.add("Sub", *reversed(values)))
+    return graph.add("Add", found, change)
 
 
 def _targets(graph: _Graph, decisions: str, log: Any) -> str:
