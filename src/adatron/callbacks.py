@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import warnings
 from copy import deepcopy
 from pathlib import Path
 from time import monotonic
@@ -15,7 +14,7 @@ from sklearn.metrics import check_scoring
 from adatron import __version__
 from adatron.estimators.dask import collection_digests
 from adatron.estimators.parameters import check_integer
-from adatron.exceptions import AdatronWarning
+from adatron.exceptions import AdatronWarning, warn_user
 from adatron.files.atomic import atomic_write, check_target
 from adatron.files.values import dumped, read_value
 from adatron.gram import is_dask, on_client
@@ -124,8 +123,7 @@ class Checkpoint(_Callback):
         try:
             atomic_write(self.path, dumped(self._kept, _KIND))
         except (OSError, ValueError) as error:
-            message = f"no checkpoint was written, the fit goes on: {error}"
-            warnings.warn(message, AdatronWarning, stacklevel=2)
+            warn_user(f"no checkpoint was written, the fit goes on: {error}", AdatronWarning)
         self._due = monotonic() + self.every
 
     def _restore(self, fit: Any) -> None:

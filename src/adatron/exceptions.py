@@ -1,6 +1,19 @@
 """Errors and warnings of adatron."""
 
+import sys
+import warnings
+
 __all__ = ["AdatronWarning", "ClusterError", "InfeasibleError", "KernelError", "KernelWarning"]
+
+_ON_THE_WAY = ("adatron", "sklearn", "functools", "joblib")  # packages between a user's line and a warning
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn, and show the line of the user's code that called adatron, perhaps through scikit-learn."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _ON_THE_WAY:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 class ClusterError(OSError):

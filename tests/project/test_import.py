@@ -58,13 +58,16 @@ def test_second_process_hits_the_disk_cache(tmp_path):
 def test_without_callbacks_fits_work_and_setting_one_is_an_error():
     """As with scikit-learn < 1.9, which has no `sklearn.callback`."""
     code = (
-        "import sys, sklearn.svm, sklearn.metrics, sklearn.calibration, sklearn.model_selection\n"
+        "import sys, warnings, sklearn.svm, sklearn.metrics, sklearn.calibration, sklearn.model_selection\n"
         "import sklearn.compose, sklearn.feature_extraction.text, sklearn.pipeline\n"
         "sys.modules['sklearn.callback'] = None\n"
         "from adatron import SVC, AutoSVC, callbacks, datasets\n"
         "X, y = datasets.load_sonar(return_X_y=True)\n"
         "models = SVC().fit(X, y), AutoSVC().set_callbacks().fit(X, y)\n"
         "assert all(model.score(X, y) > 0.8 for model in models)\n"
+        "with warnings.catch_warnings(record=True) as caught:\n"
+        "    SVC(solver='adatron', max_iter=1).fit(X, y)\n"
+        "assert [one.filename for one in caught] == ['<string>'], caught\n"
         "try:\n"
         "    SVC().set_callbacks(callbacks.Patience(X, y))\n"
         "except ImportError as error:\n"

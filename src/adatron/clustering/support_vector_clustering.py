@@ -84,7 +84,7 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
     """
 
     kernel = "rbf"  # the only one; not a parameter
-    max_iter, time_limit, rank = -1, None, None  # parameters that this estimator does not offer
+    max_iter, time_limit = -1, None  # parameters that this estimator does not offer
     _encodes_tables = True
     _accepts_sparse, _more_epochs = False, "raise tol, or scale X"
 

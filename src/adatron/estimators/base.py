@@ -1,6 +1,5 @@
 """What every kernel estimator shares: how a fit is planned, runs, ends, is interrupted and stored."""
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from adatron.estimators.callback_bridge import HAS_CALLBACKS, CallbackSupportMixin, with_callbacks
 from adatron.estimators.parameters import closest_name, is_precomputed
 from adatron.estimators.training_set import TrainingSet
+from adatron.exceptions import warn_user
 from adatron.gram import REGIME
 from adatron.kernels import Kernel
 from adatron.numerics.threads import one_blas_thread
@@ -327,8 +327,8 @@ def forget_fit(estimator: Any, except_for: Any = ()) -> None:
             del estimator.__dict__[name]
 
 
-def warn_unless_converged(estimator: Any, stacklevel: int = 5) -> None:
-    """Say why a fit ended early and what to do; the stack leads to the caller of `fit`."""
+def warn_unless_converged(estimator: Any) -> None:
+    """Say why a fit ended early and what to do."""
     name, status = type(estimator).__name__, estimator.status_
     if estimator.converged_ or status is Status.STOPPED:
         return
@@ -344,4 +344,4 @@ def warn_unless_converged(estimator: Any, stacklevel: int = 5) -> None:
     message = f"{name} did not converge: {status.sentence}. {reached}; {advice}."
     if status is Status.INDEFINITE_KERNEL:
         message = f"{name} has no certificate: {status.sentence}; {advice}."
-    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)
+    warn_user(message, ConvergenceWarning)

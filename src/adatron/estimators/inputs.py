@@ -1,6 +1,5 @@
 """Data as users have it, checked once; everything behind works on float64 arrays or CSR."""
 
-import warnings
 from numbers import Real
 from typing import Any
 
@@ -11,7 +10,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from adatron.estimators.dask import dask_rows, not_finite
 from adatron.estimators.parameters import is_precomputed
-from adatron.exceptions import AdatronWarning
+from adatron.exceptions import AdatronWarning, warn_user
 from adatron.gram import is_dask, on_client
 from adatron.kernels import CallableKernel, Kernel
 from adatron.numerics.compiled import compiled
@@ -55,11 +54,11 @@ def _warn_of_unequal_columns(estimator: Any, low: np.ndarray, high: np.ndarray) 
     if len(varied) and width[varied].max() >= _UNEQUAL * width[varied].min():
         wide, narrow = varied[width[varied].argmax()], varied[width[varied].argmin()]
         names = vars(estimator).get("feature_names_in_", range(len(low)))
-        warnings.warn(
+        warn_user(
             f"column {names[wide]!r} of X varies {width[wide] / width[narrow]:.0e} times more than column "
             f"{names[narrow]!r}, which hardly counts beside it; scale X (e.g. with StandardScaler)",
-            AdatronWarning, stacklevel=8,
-        )  # fmt: skip
+            AdatronWarning,
+        )
 
 
 def _encoded(estimator: Any, X: Any) -> Any:
@@ -143,7 +142,7 @@ def _validated(estimator: Any, X: Any, **limits: Any) -> Any:
         raise ValueError(f"X has dtype {dtype}, which is no number; convert times to numbers first")
     if kind == "u" and dtype.itemsize == 8 and isinstance(X, np.ndarray) and X.size and X.max() > 2**53:
         message = "X has uint64 values above 2**53 that float64 rounds; subtract an offset first"
-        warnings.warn(message, AdatronWarning, stacklevel=8)
+        warn_user(message, AdatronWarning)
     # many float32 rows behind a low-rank kernel are converted block by block, when they are read
     reads_blocks = estimator._reads_blocks or estimator.rank is not None
     is_long = getattr(X, "shape", (0,))[:1] > (estimator._regime.many_rows,)

@@ -44,4 +44,4 @@ class IterFitMixin:
                 self._store(plan)
                 yield from records
             self._store(plan)
-            warn_unless_converged(self, stacklevel=3)
+            warn_unless_converged(self)

@@ -52,7 +52,7 @@ class LinearMachine(PredictMixin, KernelMachine):
             attributes = self._attributes(data, found)
             self.__dict__.update(attributes)
             tasks.ended(lambda: attributes)
-        warn_unless_converged(self, stacklevel=4)
+        warn_unless_converged(self)
         return self
 
     def _attributes(self, data: TrainingSet, solutions: list[LinearSolution]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """From constructor parameters to checked values, and to the solver, kernel and matrix that they ask for."""
 
 import os
-import warnings
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import partial
@@ -12,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from adatron.exceptions import KernelError, KernelWarning
+from adatron.exceptions import KernelError, KernelWarning, warn_user
 from adatron.gram import Choice, Gram, by_rows, choose_gram, weighted_sum
 from adatron.kernels import KERNELS, CallableKernel, Kernel, Precomputed, mercer, squared_norms
 from adatron.solvers import SOLVERS, KernelAdatron
@@ -192,7 +191,7 @@ def kernel_from(estimator: Any, X: Any, weights: np.ndarray) -> Kernel:
         elif np.abs(first - first.T).max() > rounding:
             wrong = "is not symmetric: k(x, z) differs from k(z, x)"
         if wrong:
-            warnings.warn(f"kernel function {kernel.name!r} {wrong}", KernelWarning, stacklevel=6)
+            warn_user(f"kernel function {kernel.name!r} {wrong}", KernelWarning)
     if isinstance(kernel, Kernel):
         return kernel
     kind: Any = KERNELS[check_choice("kernel", kernel, list(KERNELS))]
@@ -231,7 +230,7 @@ def _gamma(gamma: Any, X: Any, weights: np.ndarray) -> float:
         raise KernelError("the variance of X overflows float64; scale X (e.g. with StandardScaler)")
     if varies and spread > np.finfo(float).tiny:
         return 1.0 / spread
-    warnings.warn(f"X has zero variance, so gamma={gamma!r} is taken as 1.0", KernelWarning, stacklevel=8)
+    warn_user(f"X has zero variance, so gamma={gamma!r} is taken as 1.0", KernelWarning)
     return 1.0
 
 
@@ -288,7 +287,7 @@ def inspect_gram(gram: Gram, kernel: Kernel) -> bool:
     if not np.any(diagonal) and not np.any(sample):
         raise KernelError("the kernel is numerically zero for all rows of X; scale X")
     if suspicion := _suspicion(sample):
-        warnings.warn(suspicion, KernelWarning, stacklevel=7)
+        warn_user(suspicion, KernelWarning)
     if psd or mercer.is_indefinite(sample):
         return not psd
     return gram.is_whole and m > len(rows) and mercer.has_negative_curvature(gram.matmul, m)

@@ -1,6 +1,5 @@
 """`KernelPath` and `CPath`: the steps along a path; and functions that the paths in σ and in C share."""
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -14,6 +13,7 @@ from adatron.estimators import inputs, parameters
 from adatron.estimators.base import worst_of
 from adatron.estimators.folds import Folds
 from adatron.estimators.training_set import TrainingSet
+from adatron.exceptions import warn_user
 from adatron.paths.exact_path import ExactPath
 from adatron.training import DualSolution, Status
 
@@ -338,5 +338,5 @@ def best_step(records: Sequence[Any], usable: Sequence[int], x: str, key: Callab
     if len(finished) < len(usable):
         where = ", ".join(f"{records[i][x]:g}" for i in usable if i not in finished)
         message = f"{x.lower()}_path did not converge at {x}={where}; raise max_iter or tol, or leave it out"
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        warn_user(message, ConvergenceWarning)
     return min(finished or usable, key=lambda i: key(records[i]))
