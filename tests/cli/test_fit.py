@@ -13,7 +13,7 @@ import pandas
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from adatron.display.style import innermost
+from adatron.display.figures import innermost
 from adatron.io import load_model
 from tests.cli.tables import checkerboard, letters, surface, write_csv
 
@@ -411,8 +411,8 @@ def test_numbers_are_told_in_units_of_the_target(run, fit, tmp_path):
 def test_the_report_tells_of_classes_columns_and_calibration(fit, tmp_path):
     fit(checkerboard(tmp_path / "table.csv", n=200), report=None)
     page = Path("report.html").read_text()
-    assert "The positive class is yes: " in page
-    assert "Always guessing " in page
+    assert "chance that a row of class yes scores above one of the other class" in page
+    assert "always guessing " in page
     assert "Calibration: the closer to the dashed line, the better" in page
     assert "<td>colour</td><td>binary</td>" in page
     assert (

@@ -92,7 +92,9 @@ def test_the_error_is_told_where_the_target_is_known(run, table, tmp_path):
     score, truth = json.loads(result.stdout), [row["class"] for row in csv.DictReader(table.open())]
     wrong = sum(own != guess for own, guess in zip(truth, score["prediction"], strict=True))
     assert score["score"]["n_wrong"] == wrong
-    assert f"({wrong} of 90 rows wrong)" in run("predict", "model.skops", table).stderr
+    said = run("predict", "model.skops", table).stderr
+    assert f"({wrong} of 90 rows wrong)" in said
+    assert "if the model was not trained on these rows, the error is between" in said
     half = tmp_path / "half.csv"
     lines = table.read_text().splitlines()
     half.write_text("\n".join([*lines[:41], *(line.rpartition(",")[0] + "," for line in lines[41:])]))

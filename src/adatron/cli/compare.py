@@ -107,7 +107,7 @@ def _compare_models(data: str, options: dict[str, Any]) -> dict[str, Any]:
             notes.append("gradient boosting takes no sparse rows")
         measured, was_interrupted = _measure_all(models, rows, y, folds)
     return {
-        "data": rows.name, "name": rows.name.rpartition("/")[2] or rows.name, "task": task,
+        "data": rows.name, "name": rows.short_name, "task": task,
         "measure": _MEASURES[task], "folds": options["folds"], "rows": len(places), "models": measured,
         "verdict": "" if was_interrupted else _verdict(measured), "notes": notes, "warnings": warned,
         "interrupted": was_interrupted,
@@ -174,8 +174,7 @@ def _measure_all(
     import numpy as np
     from joblib import parallel_config
 
-    from adatron.cli.data import rows_of
-    from adatron.cli.models import with_encoder
+    from adatron.cli.data import rows_of, with_encoder
     from adatron.cli.progress import progress_bar
 
     measured: list[dict[str, Any]] = []

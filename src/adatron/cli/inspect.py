@@ -27,9 +27,8 @@ def inspect(model: str, as_json: bool) -> None:
         print_json(found)
         return
     found["kinds"] = [f"{count} {kind}" for kind, count in Counter(found.get("kinds", [])).items()]
-    print_pairs(
-        [(name.replace("_", " "), _text(found[name])) for name in found if name != "arrays" and found[name]]
-    )
+    shown = {name: value for name, value in found.items() if name != "arrays" and value not in (None, [])}
+    print_pairs([(name.replace("_", " "), _text(value)) for name, value in shown.items()])
     rows = [
         [a["name"], a["dtype"], " x ".join(map(str, a["shape"])), f"{a['bytes']:,}"] for a in found["arrays"]
     ]
@@ -39,7 +38,7 @@ def inspect(model: str, as_json: bool) -> None:
 
 def _estimator(fitted: Any) -> dict[str, Any]:
     from adatron.cli.summary import n_support
-    from adatron.display.style import innermost
+    from adatron.display.figures import innermost
 
     steps = [type(step).__name__ for _, step in getattr(fitted, "steps", [("", fitted)])]
     machine = innermost(fitted)
@@ -58,6 +57,8 @@ def _estimator(fitted: Any) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, dict):
         return ", ".join(f"{name}={item}" for name, item in value.items())
     if not isinstance(value, list):

@@ -53,10 +53,11 @@ def predict(
     elif not as_json:
         click.echo(text.getvalue().encode(), nl=False)  # UTF-8 in any locale
     if score and not as_json:
-        from adatron.cli.summary import score_rows
+        from adatron.display.report.words import score_words
 
-        (_, error), (_, sure), *_ = score_rows(score, "the target")
-        say(f"the target is known: error {error}; {sure}")
+        (_, error), (_, sure), *_ = score_words(score, "the target")
+        say(f"the target is known: error {error}")
+        say(f"if the model was not trained on these rows, the error is {sure}")
 
 
 def _predictions(
@@ -64,7 +65,7 @@ def _predictions(
 ) -> tuple[dict[str, list[Any]], dict[str, Any] | None, list[str]]:
     """Columns to write by name, the score if the target is known, and notes."""
     from adatron.cli.data import check_names
-    from adatron.display.style import innermost
+    from adatron.display.figures import innermost
     from adatron.io import load_model
     from adatron.io.printing import printable_path
 
@@ -168,10 +169,10 @@ def _score(fitted: Any, X: Any, y: Any, task: str | None) -> dict[str, Any] | No
     known = np.flatnonzero(~pd.isna(y)) if y is not None and task is not None else np.array([], dtype=int)
     if len(known) == 0:
         return None
-    is_class, values = task == "classification", np.asarray(y)[known]
-    if is_class:
+    values = np.asarray(y)[known]
+    if task == "classification":
         spelled = {str(name): name for name in np.asarray(fitted.classes_).tolist()}
         values = np.array([spelled.get(str(value), str(value)) for value in values.tolist()], dtype=object)
     elif values.dtype.kind not in "iuf":
         return None
-    return judge(fitted, rows_of(X, known), values, values, is_class=is_class)
+    return judge(fitted, rows_of(X, known), values, values)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier
 
+from adatron.display.figures import COLOURS, import_pyplot, new_panels, quieten
 from adatron.display.margin import MarginDisplay, display_of
-from adatron.display.style import COLOURS, import_pyplot, new_panels, quieten
 from adatron.estimators import SVC
 from adatron.estimators.iter_fit import IterFitMixin
 

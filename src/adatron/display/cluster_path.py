@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.clustering import ClusterPath
-from adatron.display.style import COLOURS, INK, innermost, new_panels, quieten
+from adatron.display.figures import COLOURS, INK, innermost, new_panels, quieten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adatron.display.style import COLOURS, INK, fitted_with, new_panels, quieten
+from adatron.display.figures import COLOURS, INK, fitted_with, new_panels, quieten
 from adatron.estimators.classifier import Layout
 
 if TYPE_CHECKING:

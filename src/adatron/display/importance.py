@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adatron.display.style import COLOURS, fitted_with, new_panels, quieten, shortened
+from adatron.display.figures import COLOURS, fitted_with, new_panels, quieten, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adatron.display.style import COLOURS, INK, new_panels
+from adatron.display.figures import COLOURS, INK, new_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adatron.display.style import COLOURS, INK, fitted_with, new_panels, plain_ticks, quieten
+from adatron.display.figures import COLOURS, INK, fitted_with, new_panels, plain_ticks, quieten
 from adatron.selection import KernelPath
 
 if TYPE_CHECKING:
