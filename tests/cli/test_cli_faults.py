@@ -37,6 +37,8 @@ def one_line_error(result):
         (["--kernel", "os.system"], "is not one of"),
         (["--solver", "smo"], "is not one of 'auto', 'adatron'"),
         (["--test-size", "1.5"], "1.5 is not in the range"),
+        (["--test-size", "nan"], "'nan' is not a finite number"),
+        (["--epsilon", "inf"], "'inf' is not a finite number"),
         (["--resume"], "--resume needs --checkpoint"),
         (["--model", "auto", "--no-scale"], "--no-scale does not apply to --model auto; it belongs to svc"),
         (["--model", "cluster", "-C", "1"], "-C does not apply to --model cluster; it belongs to svc, svr"),

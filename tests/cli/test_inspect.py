@@ -119,6 +119,13 @@ def test_start_up_imports_nothing_heavy():
     assert done.returncode == 0, done.stderr
 
 
+def test_the_list_of_commands_is_not_cut(run):
+    """Each line of it ends with its sentence, on a terminal of 80 columns."""
+    lines = run("--help").stdout.partition("Commands:\n")[2].splitlines()
+    assert len(lines) > 8
+    assert [line for line in lines if not line.endswith(".") or line.endswith("...")] == []
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="CPU time of child processes is not known there")
 def test_help_is_quick():
     """CPU time, the best of three: the wall clock of a busy machine tells nothing."""

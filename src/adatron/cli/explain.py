@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adatron.cli.options import common_options, json_option, reading, reading_options
+from adatron.cli.terminal import collected_warnings, print_json, print_pairs, print_table, say
+from adatron.io.printing import printable_path
 
 if TYPE_CHECKING:
     from adatron.explanation import Explanation
@@ -23,16 +25,17 @@ _MOST = 20  # columns that are printed
 @json_option
 @common_options
 def explain(model: str, data: str, row: int, output: str | None, as_json: bool, **options: Any) -> None:
-    """Explain what the model file MODEL predicts for one row of DATA.
+    """Explain what MODEL predicts for one row of DATA.
 
-    Says what each column adds to the decision value (Shapley values), and which training rows decided.
+    MODEL is a model file. Says what each column adds to the decision value (Shapley values), and which
+    training rows decided.
     """
-    from adatron.cli.terminal import collected_warnings, print_json, say
-
     with collected_warnings() as warned:
         found, notes = _explained(model, data, row, output, reading(options))
     if as_json:
-        print_json(_as_dict(found) | {"row": row, "notes": notes, "warnings": warned})
+        facts = vars(found) | {"row": row, "notes": notes, "warnings": warned}
+        facts["class"] = facts.pop("output")
+        print_json(facts)
         return
     for note in notes:
         say(f"note: {note}")
@@ -47,7 +50,6 @@ def _explained(
     from adatron.display.figures import innermost
     from adatron.explanation import explain as explained
     from adatron.io import load_model
-    from adatron.io.printing import printable_path
 
     fitted = load_model(file)
     machine = innermost(fitted)
@@ -66,30 +68,7 @@ def _explained(
     return explained(fitted, one, output=output), notes
 
 
-def _as_dict(found: Explanation) -> dict[str, Any]:
-    return {
-        "prediction": _plain(found.prediction),
-        "class": _plain(found.output),
-        "decision": found.decision,
-        "base": found.base,
-        "columns": found.columns,
-        "values": [_plain(value) for value in found.values],
-        "contributions": None if found.contributions is None else found.contributions.tolist(),
-        "rows": found.rows.tolist(),
-        "similarities": found.similarities.tolist(),
-        "shares": found.shares.tolist(),
-    }
-
-
-def _plain(value: Any) -> Any:
-    """A value that JSON has."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return value.item() if hasattr(value, "item") else str(value)
-
-
 def _print(found: Explanation) -> None:
-    from adatron.cli.terminal import print_pairs, print_table
     from adatron.display.report.words import contribution_rows, value_words
 
     of = "" if found.output is None else f" for {found.output}"

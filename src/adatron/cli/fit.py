@@ -13,6 +13,7 @@ from adatron.cli.options import (
     OUTPUT,
     GammaType,
     PositiveFloat,
+    Range,
     SolverType,
     common_options,
     json_option,
@@ -22,7 +23,8 @@ from adatron.cli.options import (
     target_option,
     width_to_gamma,
 )  # fmt: skip
-from adatron.cli.signals import Ended, Signals
+from adatron.cli.terminal import Ended, Signals, collected_warnings, print_json, say
+from adatron.io.printing import printable, printable_path
 
 if TYPE_CHECKING:
     from adatron.cli.data import Parts, Rows
@@ -59,8 +61,8 @@ _NOT_CONVERGED = 3
 @click.option("--sigma", type=PositiveFloat(), help="Width of the Gaussian: gamma = 1/(2 sigma^2).")
 @click.option("--gamma", type=GammaType(), help="Coefficient of the kernel, instead of --sigma.")
 @click.option("-C", "C", type=PositiveFloat(allow_inf=True), help="Bound on multipliers; inf: hard margin.")
-@click.option("--epsilon", type=click.FloatRange(min=0.0), help="Width of the tube of --model svr.")
-@click.option("--nu", type=click.FloatRange(0.0, 1.0, min_open=True), help="Share of outliers (oneclass).")
+@click.option("--epsilon", type=Range(min=0.0), help="Width of the tube of --model svr.")
+@click.option("--nu", type=Range(0.0, 1.0, min_open=True), help="Share of outliers (oneclass).")
 @click.option("--no-scale", is_flag=True, help="Take columns of numbers as they are, without scaling.")
 @click.option("--no-intercept", is_flag=True, help="Train without a bias.")
 @click.option("--probability", is_flag=True, help="Make --model svc predict probabilities, too.")
@@ -69,7 +71,7 @@ _NOT_CONVERGED = 3
 @click.option("--time-limit", type=PositiveFloat(), help="Seconds after which to stop with the best so far.")
 @click.option(
     "--test-size",
-    type=click.FloatRange(0.0, 1.0, max_open=True),
+    type=Range(0.0, 1.0, max_open=True),
     help="Share of the rows held out, seeded. Default: 1/3; sonar: its original split. 0: none.",
 )
 @reading_options
@@ -78,7 +80,7 @@ _NOT_CONVERGED = 3
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @click.option("--force", is_flag=True, help="Overwrite files named by -o and --report.")
 @click.option("--checkpoint", type=OUTPUT, help="Save the fit there every 30 seconds, and on Ctrl-C.")
-@click.option("--every", type=click.FloatRange(min=0.0), default=30.0, help="Seconds between checkpoints.")
+@click.option("--every", type=Range(min=0.0), default=30.0, help="Seconds between checkpoints.")
 @click.option("--resume", is_flag=True, help="Resume from --checkpoint, if it exists.")
 @click.option("--strict", is_flag=True, help=f"Exit with {_NOT_CONVERGED} if the fit did not converge.")
 @json_option
@@ -140,9 +142,7 @@ def _fit(
     """Train, test, write the model and the report, print the summary."""
     from adatron.cli.data import load_rows, split
     from adatron.cli.summary import print_summary, summarise
-    from adatron.cli.terminal import collected_warnings, print_json
     from adatron.display.report.judge import FitStory
-    from adatron.io.printing import printable
     from adatron.numerics.memory import peak_memory
 
     with collected_warnings() as warned:
@@ -211,7 +211,6 @@ def _model_for(task: str | None, X: Any, options: dict[str, Any]) -> Any:
 def _train(model: Any, parts: Parts, callbacks: list[Any], signals: Signals) -> bool:
     """Fit, and return whether Ctrl-C or SIGTERM ended it; the best model so far is kept, if there is one."""
     from adatron.cli.progress import FitProgress, progress_bar
-    from adatron.cli.terminal import say
     from adatron.display.figures import innermost
     from adatron.estimators.callback_bridge import HAS_CALLBACKS
 
@@ -237,8 +236,6 @@ def _train(model: Any, parts: Parts, callbacks: list[Any], signals: Signals) -> 
 
 def _checkpoints(options: dict[str, Any], path: Path | None) -> list[Any]:
     from adatron.callbacks import Checkpoint
-    from adatron.cli.terminal import say
-    from adatron.io.printing import printable_path
 
     if path is None:
         return []

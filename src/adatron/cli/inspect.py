@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from adatron.cli.options import common_options, json_option
+from adatron.cli.terminal import print_json, print_pairs, print_table
 
 _MOST = 8  # names of columns or classes that are printed
 
@@ -17,8 +18,10 @@ _MOST = 8  # names of columns or classes that are printed
 @json_option
 @common_options
 def inspect(model: str, as_json: bool) -> None:
-    """Show what the model file MODEL holds: the estimator, the columns of its data, every array."""
-    from adatron.cli.terminal import print_json, print_pairs, print_table
+    """Show what the model file MODEL holds.
+
+    That is the estimator, the columns of its data, and every array.
+    """
     from adatron.io import describe_file, load_model
 
     found = describe_file(model)

@@ -38,6 +38,16 @@ class PositiveFloat(click.ParamType):
         return number
 
 
+class Range(click.FloatRange):
+    """A range of numbers without nan, which click accepts."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
+
+
 class GammaType(PositiveFloat):
     """A number above zero, "scale" or "auto"."""
 

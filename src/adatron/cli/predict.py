@@ -11,6 +11,8 @@ from typing import Any
 import click
 
 from adatron.cli.options import OUTPUT, common_options, json_option, may_write, reading, reading_options
+from adatron.cli.terminal import collected_warnings, print_json, say
+from adatron.io.printing import listed, printable_path
 
 
 @click.command()
@@ -29,13 +31,13 @@ def predict(
     model: str, data: str, output: Path | None, proba: bool, keep: tuple[str, ...], force: bool,
     as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Predict the target of every row of DATA with the model file MODEL.
+    """Predict the target of every row of DATA with MODEL.
 
-    Columns are matched by name; others are ignored. If the target is among them, the error of the predictions
-    is printed as well. Classes are written as they were spelled in the training data.
+    MODEL is a model file, as fit writes it. Columns are matched by name; others are ignored. If the
+    target is among them, the error of the predictions is printed as well. Classes are written as they
+    were spelled in the training data.
     """
     path = may_write("-o", output, None, force=force)
-    from adatron.cli.terminal import collected_warnings, print_json, say
     from adatron.files.atomic import atomic_write
 
     with collected_warnings() as warned:
@@ -67,7 +69,6 @@ def _predictions(
     from adatron.cli.data import check_names
     from adatron.display.figures import innermost
     from adatron.io import load_model
-    from adatron.io.printing import printable_path
 
     fitted = load_model(file)
     machine, name = innermost(fitted), printable_path(file)
@@ -109,7 +110,6 @@ def rows_for(
 def _about(file: str) -> dict[str, Any]:
     """What the file says about its columns, checked: it may be forged."""
     from adatron.io import describe_file
-    from adatron.io.printing import printable_path
 
     about = {"columns": [], "kinds": [], "target": None, "task": None} | describe_file(file)["about"]
     lists, texts = (about["columns"], about["kinds"]), (about["target"], about["task"])
@@ -126,7 +126,6 @@ def _matched(
     from scipy.sparse import csr_array
 
     from adatron.estimators.parameters import closest_name
-    from adatron.io.printing import listed, printable_path
 
     n_features, source, columns = int(fitted.n_features_in_), printable_path(data), about["columns"]
     if isinstance(table, tuple):

@@ -22,8 +22,8 @@ _FEW_ROWS = 100  # fewer test rows leave a wide interval
 
 def summarise(rows: Rows, story: FitStory, task: str | None) -> dict[str, Any]:
     """All that is reported, in plain Python values."""
-    machine, default = story.machine, type(story.machine)().get_params(deep=False)
-    given = {name: own for name, own in machine.get_params(deep=False).items() if own != default[name]}
+    machine = story.machine
+    default, given = type(machine)().get_params(deep=False), machine.get_params(deep=False)
     status = getattr(machine, "status_", None)
     sigma, gamma = kernel_width(machine)
     return {
@@ -32,8 +32,7 @@ def summarise(rows: Rows, story: FitStory, task: str | None) -> dict[str, Any]:
         "n_test": int(story.X_test.shape[0]) if story.has_test_rows else 0,
         "n_features": int(rows.X.shape[1]),
         "model": type(machine).__name__,
-        "parameters": {name: value if isinstance(value, bool | int | float | str | None) else str(value)
-                       for name, value in given.items()},
+        "parameters": {name: own for name, own in given.items() if own != default[name]},
         "sigma": sigma, "gamma": gamma,
         **_scores(story),
         "columns": _columns(encoder_of(story.model), int(rows.X.shape[1])),
@@ -81,7 +80,7 @@ def _scores(story: FitStory) -> dict[str, Any]:
         return {"n_clusters": int(labels.max()) + 1, "n_noise": int((labels < 0).sum())}
     if not story.has_test_rows:
         return {}
-    found = story.judgement
+    found = dict(story.judgement)
     scoring = getattr(story.machine, "scoring", None)
     if scoring is not None:
         found["scoring"] = [scoring, float(get_scorer(scoring)(story.model, *story.judged))]

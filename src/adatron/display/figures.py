@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -45,6 +45,34 @@ def innermost(estimator: Any) -> Any:
     """The last estimator of a pipeline, or of the best pipeline of a search."""
     estimator = getattr(estimator, "best_estimator_", estimator)
     return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+
+
+class EstimatorDisplay:
+    """Base of the displays that need nothing but a fitted estimator."""
+
+    plot: Callable[..., Self]
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, **plot_kw: Any) -> Self:
+        """Draw what a fitted estimator holds.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Or a pipeline that ends in one, or a search over one.
+        **plot_kw
+            Those of `plot`.
+
+        Returns
+        -------
+        Self
+        """
+        return cls._of(estimator).plot(**plot_kw)
+
+    @classmethod
+    def _of(cls, estimator: Any) -> Self:
+        """The display of a fitted estimator, not drawn yet."""
+        raise NotImplementedError
 
 
 def fitted_with(attribute: str, estimator: Any, hint: str) -> Any:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from adatron.display.figures import COLOURS, INK, fitted_with, new_panels, plain_ticks, quieten
+from adatron.display.figures import (
+    COLOURS,
+    INK,
+    EstimatorDisplay,
+    fitted_with,
+    new_panels,
+    plain_ticks,
+    quieten,
+)
 from adatron.selection import KernelPath
 
 if TYPE_CHECKING:
@@ -19,7 +27,7 @@ _X_LABELS = {"sigma": "width σ", "gamma": "γ", "C": "C"}
 _SUPPORT = "#9A6A00"  # dark enough for the labels of an axis
 
 
-class KernelPathDisplay:
+class KernelPathDisplay(EstimatorDisplay):
     """Criterion and number of support vectors along a path of kernel widths, the best width marked.
 
     Use `from_path` or `from_estimator`, or give a path and call `plot`.
@@ -72,7 +80,7 @@ class KernelPathDisplay:
         self.path = path
 
     @classmethod
-    def from_path(cls, path: KernelPath, **plot_kw: Any) -> KernelPathDisplay:
+    def from_path(cls, path: KernelPath, **plot_kw: Any) -> Self:
         """Draw a path.
 
         Parameters
@@ -83,32 +91,19 @@ class KernelPathDisplay:
 
         Returns
         -------
-        KernelPathDisplay
+        Self
         """
         return cls(path).plot(**plot_kw)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, **plot_kw: Any) -> KernelPathDisplay:
-        """Draw the ``path_`` of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : fitted estimator with ``path_``
-            Or a pipeline that ends in one, or a search over one.
-        **plot_kw
-            Those of `plot`.
-
-        Returns
-        -------
-        KernelPathDisplay
-        """
+    def _of(cls, estimator: Any) -> Self:
         hint = "KernelPathDisplay needs an estimator that searched a path, or from_path(sigma_path(X, y))"
-        return cls(fitted_with("path_", estimator, hint).path_).plot(**plot_kw)
+        return cls(fitted_with("path_", estimator, hint).path_)
 
     def plot(
         self, *, ax: Axes | None = None, support_vectors: bool = True, log_criterion: bool | None = None,
         **line_kw: Any,
-    ) -> KernelPathDisplay:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """Draw the path.
 
         Parameters
@@ -125,7 +120,7 @@ class KernelPathDisplay:
 
         Returns
         -------
-        KernelPathDisplay
+        Self
         """
         self.ax_ = ax = new_panels(1, (6.0, 3.8))[1][0] if ax is None else ax
         self.figure_ = ax.figure
