@@ -135,6 +135,17 @@ def test_svmlight(run, predict, tmp_path):
     assert len(predict(plain)) == 1
 
 
+def test_svmlight_has_no_columns_to_name(run, tmp_path):
+    """``--keep`` ended in an internal error, and other options were not heeded without a word."""
+    (tmp_path / "rows.svm").write_text("".join(f"{i % 2} 1:{i} 3:1\n" for i in range(40)))
+    assert run("fit", "rows.svm", "--no-report").exit_code == 0
+    message = fails(run("predict", "model.skops", "rows.svm", "--keep", "id"))
+    assert "--keep 'id': svmlight has no names of columns" in message
+    for option in ("--target", "--ignore", "--categorical"):
+        message = fails(run("fit", "rows.svm", "--no-report", option, "a"))
+        assert f"{option}: rows.svm is svmlight, which has no names of columns" in message
+
+
 def test_svmlight_for_named_columns(run, table, tmp_path):
     (tmp_path / "rows.svm").write_text("1 1:1\n")
     message = fails(run("predict", "model.skops", "rows.svm"))

@@ -16,7 +16,7 @@ from scipy import sparse
 from adatron import datasets
 from adatron.estimators.parameters import closest_name
 from adatron.io import read_table
-from adatron.io.printing import listed, printable, quoted
+from adatron.io.printing import listed, printable, printable_path, quoted
 from adatron.io.table import find_target
 
 BUNDLED = ("sonar", "breast_cancer_wisconsin", "ionosphere", "pima")
@@ -91,6 +91,15 @@ def load_rows(name: str, *, has_target: bool, target: str | None = None, **optio
     table = read_table(name, target=target if has_target else None, ignore=ignored, **options)
     if isinstance(table, tuple):
         X, labels = table
+        for option, given in (
+            ("--target", target),
+            ("--ignore", ignored),
+            ("--categorical", options.get("kinds")),
+        ):
+            if given:
+                raise ValueError(
+                    f"{option}: {printable_path(name)} is svmlight, which has no names of columns"
+                )
         spelling = dict(zip(labels.astype(float).tolist()[::-1], labels.tolist()[::-1], strict=True))
         return Rows(name, X, labels.astype(float) if has_target else None, None, spelling)
     categorical = list(options.get("kinds", {}))

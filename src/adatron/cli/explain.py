@@ -55,7 +55,8 @@ def _explained(
     machine = innermost(fitted)
     if not hasattr(fitted, "predict"):
         raise ValueError(f"{printable_path(file)}: {type(machine).__name__} predicts nothing to explain")
-    _, _, X, _, notes = rows_for(fitted, file, data, options)
+    rows = rows_for(fitted, file, data, options)
+    X = rows.X
     if row >= X.shape[0]:
         raise ValueError(f"--row {row}: {printable_path(data)} has {X.shape[0]} rows; the first is 0")
     if output is not None:
@@ -65,7 +66,7 @@ def _explained(
             raise ValueError(f"--class {output}: the model has other classes: {known}")
         output = spelled[output]
     one = X.iloc[[row]] if hasattr(X, "iloc") else X[[row]]
-    return explained(fitted, one, output=output), notes
+    return explained(fitted, one, output=output), rows.notes
 
 
 def _print(found: Explanation) -> None:
