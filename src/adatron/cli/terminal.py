@@ -31,7 +31,6 @@ def say(text: str) -> None:
 def shown(text: str, encoding: str | None) -> str:
     """`text` in this encoding: characters that it lacks become stand-ins or escapes.
 
-    >>> from adatron.cli.terminal import shown
     >>> print(shown("R² 0.9 ± 0.1", "ascii"), shown("7 ± 2", "utf-8"))
     R^2 0.9 +- 0.1 7 ± 2
     """

@@ -2,9 +2,6 @@
 
 Figures for pages have stand-ins for ink and grid, which follow the theme of the page.
 
-Examples
---------
->>> from adatron.display.figures import new_figure
 >>> figure, (left, right) = new_figure(2, [("epoch", "margin"), ("epoch", "error (%)")])
 >>> left.get_ylabel(), right.get_xlabel()
 ('margin', 'epoch')

@@ -2,9 +2,6 @@
 
 Every function escapes the text it is given, and returns a piece of HTML.
 
-Examples
---------
->>> from adatron.display.page import paragraph, table
 >>> paragraph("1 < 2")
 '<p>1 &lt; 2</p>'
 >>> table(["σ", "error"], [["1", "7.69 %"]], numeric=[1]).count("<td")

@@ -27,9 +27,6 @@ _KERNELS = {
 def amount_words(value: float) -> str:
     """A number of any size, formatted for reading.
 
-    Examples
-    --------
-    >>> from adatron.display.report.words import amount_words
     >>> amount_words(84240.4), amount_words(0.012349)
     ('84,240', '0.01235')
     """
