@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_diabetes, load_iris, make_classification
+from sklearn.datasets import load_diabetes, load_iris, make_blobs, make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -23,6 +23,7 @@ from adatron import (
 from adatron.datasets import load_sonar
 from adatron.display.report import FitStory, fit_report
 from adatron.display.report.judge import judge
+from adatron.display.report.pictures import _margins_of
 from adatron.display.report.words import certificate_words, score_words
 
 
@@ -61,6 +62,17 @@ def test_several_classes(shape):
     assert "a&lt;b" in page
     assert "a<b" not in page
     assert "no test rows were held out" in page
+
+
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_margins_of_pairs_of_classes_are_those_of_classes(n_classes):
+    """Three classes have as many pairs, whose decisions were taken for those of the classes."""
+    X, y = make_blobs(120, centers=n_classes, cluster_std=4.0, random_state=0)
+    margins = [
+        _margins_of(FitStory("blobs", SVC(decision_function_shape=shape).fit(X, y), X, y), X, y)
+        for shape in ("ovr", "ovo")
+    ]
+    np.testing.assert_allclose(*margins)
 
 
 def test_regression_outliers_and_clusters():

@@ -60,7 +60,9 @@ _NOT_CONVERGED = 3
 @click.option("--kernel", type=click.Choice(_KERNELS), help="Default: rbf, the Gaussian.")
 @click.option("--sigma", type=PositiveFloat(), help="Width of the Gaussian: gamma = 1/(2 sigma^2).")
 @click.option("--gamma", type=GammaType(), help="Coefficient of the kernel, instead of --sigma.")
-@click.option("-C", "C", type=PositiveFloat(allow_inf=True), help="Bound on multipliers; inf: hard margin.")
+@click.option(
+    "-C", "C", type=PositiveFloat(allow_inf=True), help="Price of a training error; inf: allow none."
+)
 @click.option("--epsilon", type=Range(min=0.0), help="Width of the tube of --model svr.")
 @click.option("--nu", type=Range(0.0, 1.0, min_open=True), help="Share of outliers (oneclass).")
 @click.option("--no-scale", is_flag=True, help="Take columns of numbers as they are, without scaling.")
@@ -79,8 +81,10 @@ _NOT_CONVERGED = 3
 @click.option("--report", type=OUTPUT, help=f"HTML page. Default: {_REPORT}, overwritten.")
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @click.option("--force", is_flag=True, help="Overwrite files named by -o and --report.")
-@click.option("--checkpoint", type=OUTPUT, help="Save the fit there every 30 seconds, and on Ctrl-C.")
-@click.option("--every", type=Range(min=0.0), default=30.0, help="Seconds between checkpoints.")
+@click.option("--checkpoint", type=OUTPUT, help="File to save the fit to as it goes on, and on Ctrl-C.")
+@click.option(
+    "--every", type=Range(min=0.0), default=30.0, show_default=True, help="Seconds between checkpoints."
+)
 @click.option("--resume", is_flag=True, help="Resume from --checkpoint, if it exists.")
 @click.option("--strict", is_flag=True, help=f"Exit with {_NOT_CONVERGED} if the fit did not converge.")
 @json_option

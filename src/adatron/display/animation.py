@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier
 
+from adatron.display.convergence import QUANTITIES
 from adatron.display.figures import COLOURS, import_pyplot, new_panels, quieten
 from adatron.display.margin import MarginDisplay, display_of
 from adatron.estimators import SVC
@@ -15,7 +16,6 @@ from adatron.estimators.iter_fit import IterFitMixin
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
 
-_QUANTITIES = {"objective": "objective", "margin": "margin", "bias": "bias", "violation": "KKT violation"}
 _RING, _LARGEST_RING = 30.0, 160.0  # areas of the rings around support vectors, of α = 0 and the largest α
 
 
@@ -73,8 +73,8 @@ def animate(
     if not has_epochs:
         wanted = "SVC, KernelPerceptron or EnsembleSVC"
         raise TypeError(f"animate trains by iter_fit: model must be {wanted}, got {type(model).__name__}")
-    if quantity not in _QUANTITIES:
-        raise ValueError(f"quantity must be one of {', '.join(_QUANTITIES)}, got {quantity!r}")
+    if quantity not in QUANTITIES:
+        raise ValueError(f"quantity must be one of {', '.join(QUANTITIES)}, got {quantity!r}")
     import_pyplot()
     from matplotlib.animation import FuncAnimation
 
@@ -83,7 +83,7 @@ def animate(
     epochs, values = np.array(history["epoch"]), np.array(history[quantity])
     curve.plot(epochs, values, color=COLOURS[0], linewidth=1.6)
     (dot,) = curve.plot([], [], "o", color=COLOURS[1], markersize=8)
-    curve.set(xlabel="epoch", ylabel=_QUANTITIES[quantity], xscale="log" if len(epochs) > 50 else "linear")
+    curve.set(xlabel="epoch", ylabel=QUANTITIES[quantity], xscale="log" if len(epochs) > 50 else "linear")
     quieten(curve)
 
     def draw(number: int) -> None:

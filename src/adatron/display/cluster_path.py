@@ -12,7 +12,6 @@ from adatron.display.figures import (
     INK,
     EstimatorDisplay,
     fitted_with,
-    innermost,
     new_panels,
     quieten,
 )
@@ -63,6 +62,8 @@ class ClusterPathDisplay(EstimatorDisplay):
     """
 
     def __init__(self, path: ClusterPath, *, chosen: tuple[int, int] | None = None) -> None:
+        if not isinstance(path, ClusterPath):
+            raise TypeError(f"path must be a ClusterPath, got {type(path).__name__}")
         self.path, self.chosen = path, chosen
 
     @classmethod
@@ -71,10 +72,7 @@ class ClusterPathDisplay(EstimatorDisplay):
             "ClusterPathDisplay needs a SupportVectorClustering with sigma='auto', or "
             "ClusterPathDisplay(model.path(X)).plot()"
         )
-        path = fitted_with("path_", estimator, hint).path_
-        if not isinstance(path, ClusterPath):
-            raise TypeError(f"path_ of {type(innermost(estimator)).__name__} is no ClusterPath; {hint}")
-        return cls(path)
+        return cls(fitted_with("path_", estimator, hint).path_)
 
     def plot(self, *, axes: Any = None) -> Self:
         """Draw bars and numbers.

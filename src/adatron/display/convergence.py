@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-_Y_LABELS = {"margin": "margin", "bias": "bias", "objective": "objective", "violation": "KKT violation"}
+QUANTITIES = {  # columns of a history, and their labels
+    "margin": "margin", "bias": "bias", "objective": "objective", "violation": "KKT violation",
+}  # fmt: skip
 _LOG_FROM = 1_000  # epochs from which the default axis is logarithmic
 _MARKED_UP_TO = 20  # epochs up to which each one has a marker
 _SMALLEST = 1e-16  # drawn where a violation is never above zero
@@ -81,7 +83,7 @@ class ConvergenceDisplay(EstimatorDisplay):
         return cls(inner.history_, problem_names=names, final_bias=bias, title=_summary_of(inner))
 
     def plot(
-        self, *, quantities: str | Iterable[str] = tuple(_Y_LABELS), problem: Any = None, axes: Any = None,
+        self, *, quantities: str | Iterable[str] = tuple(QUANTITIES), problem: Any = None, axes: Any = None,
         log_epochs: bool | None = None, **line_kw: Any,
     ) -> Self:  # fmt: skip
         """Draw the history.
@@ -104,9 +106,9 @@ class ConvergenceDisplay(EstimatorDisplay):
         Self
         """
         names = [quantities] if isinstance(quantities, str) else list(quantities)
-        if not names or len(set(names)) < len(names) or not set(names) <= set(_Y_LABELS):
+        if not names or len(set(names)) < len(names) or not set(names) <= set(QUANTITIES):
             raise ValueError(
-                f"quantities must be some of {list(_Y_LABELS)}, each at most once, got {names!r}"
+                f"quantities must be some of {list(QUANTITIES)}, each at most once, got {names!r}"
             )
         columns = _columns(self.history, names)
         problems = [int(number) for number in np.unique(columns["problem"])]
@@ -132,7 +134,7 @@ class ConvergenceDisplay(EstimatorDisplay):
         for ax, name in zip(self.axes_, names, strict=True):
             self.lines_[name] = self._draw_curves(ax, name, columns, problems, line_kw)
             self._draw_optimum(ax, name, problems)
-            ax.set(xlabel="epoch", ylabel=_Y_LABELS[name])
+            ax.set(xlabel="epoch", ylabel=QUANTITIES[name])
             quieten(ax)
             if longest == 0.0:
                 ax.text(0.5, 0.5, "no epoch was completed", transform=ax.transAxes, ha="center", color=INK)

@@ -163,8 +163,6 @@ PRESETS: dict[str, tuple[str, Callable[[], Any]]] = {
 
 def preset(name: str) -> list[list[float]]:
     """Rows x, y, class, within −1 … 1 and rounded to thousandths, as links have them."""
-    if name not in PRESETS:
-        raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {name!r}")
     X, y = PRESETS[name][1]()
     X = X - (X.max(axis=0) + X.min(axis=0)) / 2.0
     X = np.round(X / np.abs(X).max(), 3) + 0.0

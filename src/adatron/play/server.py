@@ -98,7 +98,9 @@ class _Handler(BaseHTTPRequestHandler):
         token, slash, name = self.path.removeprefix("/").partition("/")
         if not secrets.compare_digest(token.encode(), self.server.token.encode()):
             raise _Refused(HTTPStatus.FORBIDDEN, "wrong token; use the address that adatron play printed")
-        return name if slash else "a file of no page"
+        if not slash:
+            raise _Refused(HTTPStatus.NOT_FOUND, "there is no such page")
+        return name
 
     def _get(self, name: str) -> None:
         if name == "choices":

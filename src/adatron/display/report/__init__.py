@@ -198,8 +198,6 @@ def _example_section(story: FitStory) -> list[str]:
     rows = X.iloc if hasattr(X, "iloc") else X
     others = np.linspace(0, len(y) - 1, min(len(y), _BACKGROUND)).astype(int)
     found = explain(story.model, rows[[worst]], background=rows[others])
-    if found.contributions is None:
-        return []
     said, true = story.predictions[worst], y[worst]
     if story.task == "regression":
         said, true = amount_words(said), amount_words(float(true))

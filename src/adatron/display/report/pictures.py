@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from adatron.display.figures import COLOURS, INK_STAND_IN, add_legend, new_figur
 from adatron.display.intervals import IntervalDisplay
 from adatron.display.kernel_path import KernelPathDisplay
 from adatron.display.report.judge import FitStory
+from adatron.estimators.classifier import ExpansionClassifier
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,8 +68,7 @@ def _n_bins(n: int) -> int:
 def _margins_of(story: FitStory, X: Any, y: Any) -> np.ndarray:
     """y f(x); with several classes, the decision value of the true class minus the best of the others.
 
-    One-vs-one machines with a column for each pair count the columns that the own class wins. Rows of
-    classes that were not trained on have no margin.
+    Rows of classes that were not trained on have no margin.
     """
     classes, y = np.asarray(story.machine.classes_), np.asarray(y)
     known = np.isin(y, classes)
@@ -77,12 +76,8 @@ def _margins_of(story: FitStory, X: Any, y: Any) -> np.ndarray:
     codes = np.searchsorted(classes, y[known])
     if decisions.ndim == 1:
         return np.where(codes == 1, decisions, -decisions)
-    if decisions.shape[1] != len(classes):  # one-vs-one: a column for each pair (0, 1), (0, 2), …
-        votes = np.zeros((len(decisions), len(classes)))
-        for (i, j), own in zip(combinations(range(len(classes)), 2), decisions.T, strict=True):
-            votes[:, i] += own > 0
-            votes[:, j] += own <= 0
-        decisions = votes
+    if isinstance(story.machine, ExpansionClassifier) and story.machine.decision_function_shape == "ovo":
+        decisions = story.machine._layout.one_per_class(decisions)
     rows = np.arange(len(codes))
     own, others = decisions[rows, codes], decisions.copy()
     others[rows, codes] = -np.inf
