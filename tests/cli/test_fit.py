@@ -301,6 +301,12 @@ def test_one_test_row(run, tmp_path):
         run("fit", surface(tmp_path / "table.csv", n=30), "--epsilon", "0.1", "--test-size", "0.01", "--json")
     )
     assert (result["n_test"], result["test_r2"]) == (1, "nan")
+    shown = run("fit", tmp_path / "table.csv", "--epsilon", "0.1", "--test-size", "0.01").stdout
+    assert "1 row for testing" in shown
+    assert "(root mean square, 1 row)" in shown
+    assert "one row is too few to say" in shown
+    assert "nan" not in shown
+    assert "R²" not in shown
 
 
 def test_without_skops_nothing_is_trained(run, monkeypatch):

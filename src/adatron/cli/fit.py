@@ -169,7 +169,8 @@ def _fit(
             notes.append(rows.split_note)
         story = FitStory(
             rows.short_name, model, parts.X_train, parts.y_train, parts.X_test, parts.y_test,
-            perf_counter() - began, peak_memory(), about, notes, warned, printable(str(paths["model_file"])),
+            seconds=perf_counter() - began, memory=peak_memory(), data=about, notes=notes, warnings=warned,
+            model_file=printable(str(paths["model_file"])),
         )  # fmt: skip
         summary = summarise(rows, story, task) | {"interrupted": was_interrupted, "warnings": warned}
         failure = _write(rows, story, summary, paths)

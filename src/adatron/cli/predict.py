@@ -59,7 +59,7 @@ def predict(
 
         (_, error), (_, sure), *_ = score_words(score, "the target")
         say(f"the target is known: error {error}")
-        say(f"if the model was not trained on these rows, the error is {sure}")
+        say(f"how sure, if the model was not trained on these rows: {sure}")
 
 
 def _predictions(

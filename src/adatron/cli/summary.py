@@ -14,6 +14,7 @@ from adatron.cli.terminal import print_pairs, say
 from adatron.display.figures import encoder_of
 from adatron.display.report.judge import FitStory, what_mattered
 from adatron.display.report.words import importance_words, kernel_width, score_words
+from adatron.io.printing import counted
 
 _MOST_NAMED = 5  # columns
 _ADJECTIVES = {"number": "numeric", "binary": "two-valued", "category": "categorical", "ordinal": "ordered"}
@@ -99,12 +100,13 @@ def print_summary(summary: dict[str, Any]) -> None:
 def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     n_rows, test = summary["n_train"] + summary["n_test"], summary.get("test")
     of = f", to predict {summary['target']}" if summary["target"] else ""
+    columns = counted(summary["n_features"], "column")
     rows = [
-        ("data", f"{summary['data']}: {n_rows:,} rows, {summary['n_features']:,} columns{of}"),
+        ("data", f"{summary['data']}: {counted(n_rows, 'row')}, {columns}{of}"),
         ("columns", summary["columns"]),
     ]
     if summary["task"]:
-        rows.append(("held out", f"{summary['n_test']:,} rows for testing ({summary['split']})"))
+        rows.append(("held out", f"{counted(summary['n_test'], 'row')} for testing ({summary['split']})"))
     if test:
         rows += score_words(test, summary["target"] or "the target")
         if "scoring" in test:

@@ -30,6 +30,11 @@ def printable_path(path: str | bytes | os.PathLike[Any]) -> str:
     return f"./{name}" if name.startswith("-") else name
 
 
+def counted(n: int, noun: str) -> str:
+    """A number with its noun: 1 row, 2 rows."""
+    return f"{n:,} {noun}{'s' if n != 1 else ''}"
+
+
 def listed(names: Sequence[str], most: int = 5) -> str:
     """The first names, quoted, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""

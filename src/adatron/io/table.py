@@ -29,7 +29,8 @@ from adatron.io.svmlight import looks_like_svmlight, read_svmlight
 
 FORMATS = ("csv", "tsv", "svmlight", "jsonl", "parquet", "arrow")
 _ENDINGS = {f".{name}": name for name in FORMATS} | {
-    ".svm": "svmlight", ".libsvm": "svmlight", ".ndjson": "jsonl", ".feather": "arrow", ".ipc": "arrow",
+    ".svm": "svmlight", ".libsvm": "svmlight", ".ndjson": "jsonl", ".json": "jsonl", ".feather": "arrow",
+    ".ipc": "arrow",
 }  # fmt: skip
 _MOST_LABELS = 1000  # distinct numbers of a target whose spelling is kept
 _BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow"}  # by their first bytes

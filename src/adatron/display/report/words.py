@@ -12,6 +12,7 @@ from adatron.bounds import compression_bound, support_vector_loo_bound
 from adatron.display.report.judge import FitStory
 from adatron.estimators import EnsembleSVC
 from adatron.explanation import Explanation
+from adatron.io.printing import counted
 from adatron.kernels import Exponential, Gaussian, Laplacian, Linear
 
 _ROUNDING = 1e-9  # gaps below it are rounding errors
@@ -38,23 +39,24 @@ def score_words(found: dict[str, Any], target: str, *, is_training: bool = False
 
     The error on the training rows says nothing certain about new rows.
     """
-    n = found["n_judged"]
+    rows = counted(found["n_judged"], "row")
     if "r2" in found:
-        error = f"{amount_words(found['rmse'])} in units of {target} (root mean square, {n:,} rows)"
+        error = f"{amount_words(found['rmse'])} in units of {target} (root mean square, {rows})"
         guess = f"the mean: {amount_words(found['baseline_rmse'])}"
         low, high = (amount_words(end) for end in found["rmse_interval"])
     else:
-        error = f"{found['error_percent']:.2f} % ({found['n_wrong']:,} of {n:,} rows wrong)"
+        error = f"{found['error_percent']:.2f} % ({found['n_wrong']:,} of {rows} wrong)"
         guess = f"{found['baseline']}: {found['baseline_error_percent']:.2f} %"
         low, high = (f"{end:.1f} %" for end in found["error_interval_percent"])
     pairs = [("training error" if is_training else "test error", f"{error}; always guessing {guess}")]
     if not is_training:
         against = "better than guessing" if found["is_better"] else "perhaps no better than guessing"
-        pairs.append(("how sure", f"between {low} and {high} on new rows, with 95 % confidence; {against}"))
+        interval = f"between {low} and {high} on new rows, with 95 % confidence"
+        pairs.append(("how sure", f"{'one row is too few to say' if high == 'inf' else interval}; {against}"))
     if "auc" in found:
         what = f"chance that a row of class {found['positive_class']} scores above one of the other class"
         pairs.append(("AUC", f"{found['auc']:.3f} ({what})"))
-    if "r2" in found:
+    if "r2" in found and not math.isnan(found["r2"]):  # one row has none
         pairs.append(("R²", f"{found['r2']:.4f} (1: all differences between rows explained, 0: none)"))
     return pairs
 
