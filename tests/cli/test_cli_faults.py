@@ -27,9 +27,10 @@ def one_line_error(result):
     ("args", "text"),
     [
         (["--sigme", "1"], "--sigma"),
-        (["-C", "0"], "'0' is not a number > 0, or inf"),
+        (["-C", "0"], "0.0 is not in the range x>0.0"),
+        (["-C", "much"], "'much' is not a valid number"),
         (["-C", "nan"], "'nan' is not"),
-        (["--tol", "inf"], "'inf' is not a finite number > 0"),
+        (["--tol", "inf"], "'inf' is not a finite number"),
         (["--gamma", "wide"], "'wide' is not"),
         (["--sigma", "1", "--gamma", "1"], "not both"),
         (["--sigma", "1", "--kernel", "linear"], "give --gamma"),

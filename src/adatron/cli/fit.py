@@ -12,8 +12,7 @@ import click
 from adatron.cli.options import (
     OUTPUT,
     GammaType,
-    PositiveFloat,
-    Range,
+    Number,
     SolverType,
     common_options,
     json_option,
@@ -58,22 +57,33 @@ _NOT_CONVERGED = 3
 )
 @click.option("--scoring", metavar="NAME", help="What --model auto optimises: roc_auc, f1, r2, ...")
 @click.option("--kernel", type=click.Choice(_KERNELS), help="Default: rbf, the Gaussian.")
-@click.option("--sigma", type=PositiveFloat(), help="Width of the Gaussian: gamma = 1/(2 sigma^2).")
-@click.option("--gamma", type=GammaType(), help="Coefficient of the kernel, instead of --sigma.")
 @click.option(
-    "-C", "C", type=PositiveFloat(allow_inf=True), help="Price of a training error; inf: allow none."
+    "--sigma", type=Number(0.0, min_open=True), help="Width of the Gaussian: gamma = 1/(2 sigma^2)."
 )
-@click.option("--epsilon", type=Range(min=0.0), help="Width of the tube of --model svr.")
-@click.option("--nu", type=Range(0.0, 1.0, min_open=True), help="Share of outliers (oneclass).")
+@click.option(
+    "--gamma", type=GammaType(0.0, min_open=True), help="Coefficient of the kernel, instead of --sigma."
+)
+@click.option(
+    "-C",
+    "C",
+    type=Number(0.0, min_open=True, allow_inf=True),
+    help="Price of a training error; inf: allow none.",
+)
+@click.option("--epsilon", type=Number(0.0), help="Width of the tube of --model svr.")
+@click.option("--nu", type=Number(0.0, 1.0, min_open=True), help="Share of outliers (oneclass).")
 @click.option("--no-scale", is_flag=True, help="Take columns of numbers as they are, without scaling.")
 @click.option("--no-intercept", is_flag=True, help="Train without a bias.")
 @click.option("--probability", is_flag=True, help="Make --model svc predict probabilities, too.")
 @click.option("--solver", type=SolverType(), help="Algorithm: adatron, adatron-secant, auto, ...")
-@click.option("--tol", type=PositiveFloat(), help="Relative duality gap at which to stop. Default: 0.001.")
-@click.option("--time-limit", type=PositiveFloat(), help="Seconds after which to stop with the best so far.")
+@click.option(
+    "--tol", type=Number(0.0, min_open=True), help="Relative duality gap at which to stop. Default: 0.001."
+)
+@click.option(
+    "--time-limit", type=Number(0.0, min_open=True), help="Seconds after which to stop with the best so far."
+)
 @click.option(
     "--test-size",
-    type=Range(0.0, 1.0, max_open=True),
+    type=Number(0.0, 1.0, max_open=True),
     help="Share of the rows held out, seeded. Default: 1/3; sonar: its original split. 0: none.",
 )
 @reading_options
@@ -83,7 +93,7 @@ _NOT_CONVERGED = 3
 @click.option("--force", is_flag=True, help="Overwrite files named by -o and --report.")
 @click.option("--checkpoint", type=OUTPUT, help="File to save the fit to as it goes on, and on Ctrl-C.")
 @click.option(
-    "--every", type=Range(min=0.0), default=30.0, show_default=True, help="Seconds between checkpoints."
+    "--every", type=Number(0.0), default=30.0, show_default=True, help="Seconds between checkpoints."
 )
 @click.option("--resume", is_flag=True, help="Resume from --checkpoint, if it exists.")
 @click.option("--strict", is_flag=True, help=f"Exit with {_NOT_CONVERGED} if the fit did not converge.")
