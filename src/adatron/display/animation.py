@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from adatron.estimators.iter_fit import IterFitMixin
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
+    from matplotlib.figure import Figure
 
 _RING, _LARGEST_RING = 30.0, 160.0  # areas of the rings around support vectors, of α = 0 and the largest α
 
@@ -78,7 +80,18 @@ def animate(
     import_pyplot()
     from matplotlib.animation import FuncAnimation
 
-    frames, history = _frames(model, X, y, grid_resolution), model.history_
+    frames = _frames(model, X, y, grid_resolution)
+    figure, draw = _drawing(frames, model.history_, quantity)
+    draw(0)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # frames must not be laid out anew, which would move them and take time
+    return FuncAnimation(figure, draw, frames=len(frames), interval=interval)
+
+
+def _drawing(
+    frames: list[_Frame], history: dict[str, list[float]], quantity: str
+) -> tuple[Figure, Callable[[int], None]]:
+    """A figure with the curve, and the function that draws a frame into it."""
     figure, (plane, curve) = new_panels(2, (9.0, 3.8))
     epochs, values = np.array(history["epoch"]), np.array(history[quantity])
     curve.plot(epochs, values, color=COLOURS[0], linewidth=1.6)
@@ -95,10 +108,7 @@ def animate(
         place = min(int(np.searchsorted(epochs, frame.epoch)), len(epochs) - 1)
         dot.set_data([epochs[place]], [values[place]])
 
-    draw(0)
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # frames must not be laid out anew, which would move them and take time
-    return FuncAnimation(figure, draw, frames=len(frames), interval=interval)
+    return figure, draw
 
 
 def _frames(model: Any, X: Any, y: Any, grid_resolution: int) -> list[_Frame]:

@@ -111,15 +111,7 @@ class ConvergenceDisplay(EstimatorDisplay):
                 f"quantities must be some of {list(QUANTITIES)}, each at most once, got {names!r}"
             )
         columns = _columns(self.history, names)
-        problems = [int(number) for number in np.unique(columns["problem"])]
-        if problem is not None:
-            chosen = [int(number) for number in np.ravel(problem)]
-            if not set(chosen) <= set(problems):
-                unknown = [number for number in chosen if number not in problems]
-                raise ValueError(
-                    f"problem must be among the numbers {problems} of the history, got {unknown}"
-                )
-            problems = chosen
+        problems = _chosen_problems(columns["problem"], problem)
         self.axes_ = new_panels(len(names))[1] if axes is None else np.asarray(axes, dtype=object).ravel()
         if len(self.axes_) != len(names):
             raise ValueError(
@@ -205,6 +197,18 @@ def _columns(history: Mapping[str, Sequence[float]], names: list[str]) -> dict[s
     if len(set(lengths.values())) > 1:
         raise ValueError(f"the lists of history must have one length, got {lengths}")
     return {name: np.asarray(history[name], dtype=float) for name in wanted}
+
+
+def _chosen_problems(column: np.ndarray, wanted: Any) -> list[int]:
+    """Numbers of the problems to draw."""
+    known = [int(number) for number in np.unique(column)]
+    if wanted is None:
+        return known
+    chosen = [int(number) for number in np.ravel(wanted)]
+    unknown = [number for number in chosen if number not in known]
+    if unknown:
+        raise ValueError(f"problem must be among the numbers {known} of the history, got {unknown}")
+    return chosen
 
 
 def problem_names_of(estimator: Any) -> list[str] | None:
