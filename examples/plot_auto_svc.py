@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 
 from adatron import AutoSVC
 from adatron.datasets import load_ionosphere
-from adatron.display.style import COLOURS
+from adatron.display.figures import COLOURS
 
 X, y = load_ionosphere(return_X_y=True)
 X, X_test, y, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)

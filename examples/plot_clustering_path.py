@@ -18,7 +18,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from adatron import SupportVectorClustering
 from adatron.display import ClusterPathDisplay
-from adatron.display.style import COLOURS, INK
+from adatron.display.figures import COLOURS, INK
 
 heap, _ = make_blobs(140, centers=[[4.0, 0.3]], cluster_std=0.3, random_state=0)
 moons, _ = make_moons(130, noise=0.05, random_state=0)

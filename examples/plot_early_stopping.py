@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from adatron import SVC
 from adatron.callbacks import Patience
 from adatron.datasets import make_waveform
-from adatron.display.style import COLOURS, INK
+from adatron.display.figures import COLOURS, INK
 
 
 def noisy_waves(n_samples, seed):

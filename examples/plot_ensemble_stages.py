@@ -16,7 +16,7 @@ from sklearn.datasets import make_moons
 
 from adatron import EnsembleSVC
 from adatron.display import MarginDisplay, animate
-from adatron.display.style import COLOURS
+from adatron.display.figures import COLOURS
 
 
 def noisy_moons(n_samples, seed):

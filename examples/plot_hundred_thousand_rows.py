@@ -20,7 +20,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from adatron import AutoSVC, EnsembleSVC
-from adatron.display.style import COLOURS, INK
+from adatron.display.figures import COLOURS, INK
 
 X, y = make_classification(
     110_000, n_features=4, n_informative=4, n_redundant=0, n_clusters_per_class=6, flip_y=0.2, random_state=0

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from adatron import SVC
 from adatron.datasets import load_sonar
 from adatron.display import animate
-from adatron.display.style import COLOURS, INK
+from adatron.display.figures import COLOURS, INK
 
 warnings.simplefilter("ignore", ConvergenceWarning)
 X, _, y, _ = load_sonar(split="half")

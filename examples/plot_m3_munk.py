@@ -19,7 +19,7 @@ from sklearn.datasets import make_moons
 from adatron import SVC
 from adatron.datasets import load_sonar
 from adatron.display import animate
-from adatron.display.style import COLOURS, INK
+from adatron.display.figures import COLOURS, INK
 
 X, _, y, _ = load_sonar(split="half")
 

@@ -15,7 +15,7 @@ from sklearn.calibration import calibration_curve
 
 from adatron import SVC, AutoSVC
 from adatron.datasets import make_waveform
-from adatron.display.style import COLOURS
+from adatron.display.figures import COLOURS
 
 X, y = make_waveform(800, random_state=0)
 X_test, y_test = make_waveform(8000, random_state=1)

@@ -20,7 +20,7 @@ import numpy as np
 from adatron import SVC
 from adatron.callbacks import Checkpoint
 from adatron.datasets import load_pima
-from adatron.display.style import COLOURS, INK
+from adatron.display.figures import COLOURS, INK
 
 X, y = load_pima(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 from adatron import SVC
 from adatron.datasets import load_pima
-from adatron.display.style import COLOURS, INK
+from adatron.display.figures import COLOURS, INK
 
 
 class GapLog:

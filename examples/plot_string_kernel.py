@@ -16,7 +16,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
 from adatron import SVC
-from adatron.display.style import COLOURS
+from adatron.display.figures import COLOURS
 
 rng = np.random.default_rng(0)
 MOTIF = "TACGATCAGT"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from adatron import SVC, EnsembleSVC, KernelPerceptron
-from adatron.play.presets import preset
+from adatron.play.algorithms import preset
 from tests.browser.viewing import VIEWS
 from tests.cli.processes import environment_with
 

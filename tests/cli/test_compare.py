@@ -87,6 +87,11 @@ def test_a_part_of_the_rows(small_grid, run, compare, tmp_path):
     assert "note: 40 of 60 rows" in run("compare", path, "--rows", "40", "--folds", "2").stderr
 
 
+def test_the_split_of_a_data_set_is_no_matter_of_folds(small_grid, compare):
+    """``fit`` tells that it has not the original split of sonar; here all rows are in folds."""
+    assert compare("sonar", "--folds", "2")["notes"] == []
+
+
 def test_a_class_with_one_row(small_grid, compare, tmp_path):
     path = letters(tmp_path / "table.csv", n=60, n_classes=2)
     path.write_text(path.read_text() + "9,9,alone\n")

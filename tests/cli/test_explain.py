@@ -38,6 +38,14 @@ def test_what_is_printed(run, table):
         assert word in result.stdout
 
 
+def test_columns_that_are_not_listed_are_added_up(run):
+    assert run("fit", "sonar", "--no-report").exit_code == 0
+    shown, found = (run("explain", "model.skops", "sonar", *more).stdout for more in ([], ["--json"]))
+    rest = np.sort(np.abs(json.loads(found)["contributions"]))[:40]
+    (line,) = [line for line in shown.splitlines() if line.startswith("40 other columns")]
+    assert abs(float(line.split()[-1].replace("−", "-"))) <= rest.sum()
+
+
 def test_another_class_and_another_machine(run, table):
     first, second = (
         json.loads(run("explain", "model.skops", table, "--class", name, "--json").stdout)["decision"]

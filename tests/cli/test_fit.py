@@ -13,7 +13,7 @@ import pandas
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from adatron.display.style import innermost
+from adatron.display.figures import innermost
 from adatron.io import load_model
 from tests.cli.tables import checkerboard, letters, surface, write_csv
 
@@ -301,6 +301,12 @@ def test_one_test_row(run, tmp_path):
         run("fit", surface(tmp_path / "table.csv", n=30), "--epsilon", "0.1", "--test-size", "0.01", "--json")
     )
     assert (result["n_test"], result["test_r2"]) == (1, "nan")
+    shown = run("fit", tmp_path / "table.csv", "--epsilon", "0.1", "--test-size", "0.01").stdout
+    assert "1 row for testing" in shown
+    assert "(root mean square, 1 row)" in shown
+    assert "one row is too few to say" in shown
+    assert "nan" not in shown
+    assert "R²" not in shown
 
 
 def test_without_skops_nothing_is_trained(run, monkeypatch):
@@ -411,8 +417,8 @@ def test_numbers_are_told_in_units_of_the_target(run, fit, tmp_path):
 def test_the_report_tells_of_classes_columns_and_calibration(fit, tmp_path):
     fit(checkerboard(tmp_path / "table.csv", n=200), report=None)
     page = Path("report.html").read_text()
-    assert "The positive class is yes: " in page
-    assert "Always guessing " in page
+    assert "chance that a row of class yes scores above one of the other class" in page
+    assert "always guessing " in page
     assert "Calibration: the closer to the dashed line, the better" in page
     assert "<td>colour</td><td>binary</td>" in page
     assert (

@@ -1,6 +1,7 @@
 """``adatron inspect``, ``datasets``, ``completion``, ``--version`` and the start of the program."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -43,6 +44,17 @@ def test_as_a_table(run, tmp_path):
     assert "kinds                2 number\n" in result.stdout
     assert "… (20 in all)" in result.stdout
     assert "float64" in result.stdout
+    assert "holds training rows  yes" in result.stdout
+
+
+def test_a_gap_of_zero_and_a_no_are_shown(run, monkeypatch):
+    run("fit", "pima", "--no-report", "--model", "svc")
+    facts = {"duality_gap": 0.0, "gap_is_exact": False, "kernel": None, "classes": []}
+    monkeypatch.setattr("adatron.cli.inspect._estimator", lambda fitted: facts)
+    shown = run("inspect", "model.skops").stdout
+    assert re.search(r"^duality gap +0.0$", shown, re.MULTILINE)
+    assert re.search(r"^gap is exact +no$", shown, re.MULTILINE)
+    assert "kernel" not in shown.split("array")[0]
 
 
 def test_a_search_tells_of_the_rows_it_holds(run, inspect, tmp_path):
@@ -105,6 +117,13 @@ def test_start_up_imports_nothing_heavy():
         [sys.executable, "-c", code], capture_output=True, timeout=60, env=environment_with()
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_list_of_commands_is_not_cut(run):
+    """Each line of it ends with its sentence, on a terminal of 80 columns."""
+    lines = run("--help").stdout.partition("Commands:\n")[2].splitlines()
+    assert len(lines) > 8
+    assert [line for line in lines if not line.endswith(".") or line.endswith("...")] == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="CPU time of child processes is not known there")

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from adatron.display.style import innermost
+from adatron.display.figures import innermost
 from adatron.files.values import read_value
 from adatron.io import load_model
 from tests.cli.processes import ENDLESS, Command

@@ -92,7 +92,9 @@ def test_the_error_is_told_where_the_target_is_known(run, table, tmp_path):
     score, truth = json.loads(result.stdout), [row["class"] for row in csv.DictReader(table.open())]
     wrong = sum(own != guess for own, guess in zip(truth, score["prediction"], strict=True))
     assert score["score"]["n_wrong"] == wrong
-    assert f"({wrong} of 90 rows wrong)" in run("predict", "model.skops", table).stderr
+    said = run("predict", "model.skops", table).stderr
+    assert f"({wrong} of 90 rows wrong)" in said
+    assert "how sure, if the model was not trained on these rows: between" in said
     half = tmp_path / "half.csv"
     lines = table.read_text().splitlines()
     half.write_text("\n".join([*lines[:41], *(line.rpartition(",")[0] + "," for line in lines[41:])]))
@@ -131,6 +133,17 @@ def test_svmlight(run, predict, tmp_path):
     assert "fitted on 3 columns of numbers without names" in fails(run("predict", "model.skops", named))
     plain = write_csv(tmp_path / "plain.csv", "a,b,c", [(1, 0, 1)])
     assert len(predict(plain)) == 1
+
+
+def test_svmlight_has_no_columns_to_name(run, tmp_path):
+    """``--keep`` ended in an internal error, and other options were not heeded without a word."""
+    (tmp_path / "rows.svm").write_text("".join(f"{i % 2} 1:{i} 3:1\n" for i in range(40)))
+    assert run("fit", "rows.svm", "--no-report").exit_code == 0
+    message = fails(run("predict", "model.skops", "rows.svm", "--keep", "id"))
+    assert "--keep 'id': svmlight has no names of columns" in message
+    for option in ("--target", "--ignore", "--categorical"):
+        message = fails(run("fit", "rows.svm", "--no-report", option, "a"))
+        assert f"{option}: rows.svm is svmlight, which has no names of columns" in message
 
 
 def test_svmlight_for_named_columns(run, table, tmp_path):

@@ -91,7 +91,7 @@ def test_signals_that_the_parent_ignores_are_ignored(start, tmp_path):
     """As under nohup, or for a command in the background of a script."""
     code = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-        "from adatron.cli.signals import ending_signals\n"
+        "from adatron.cli.terminal import ending_signals\n"
         "with ending_signals() as signals:\n"
         "    signal.raise_signal(signal.SIGINT)\n"
         "    sys.exit(signals.received or 0)"

@@ -117,7 +117,7 @@ def test_other_models_are_refused(moons, model):
 def test_what_cannot_be_drawn_is_refused(moons):
     X, y = moons
     with pytest.raises(
-        ValueError, match="quantity must be one of objective, margin, bias, violation, got 'gap'"
+        ValueError, match="quantity must be one of margin, bias, objective, violation, got 'gap'"
     ):
         animate(SVC(), X, y, quantity="gap")
     with pytest.raises(ValueError, match="two features"):

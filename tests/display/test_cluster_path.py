@@ -86,5 +86,7 @@ def test_what_cannot_be_drawn_is_named(moons):
         ClusterPathDisplay.from_estimator(SupportVectorClustering())
     with pytest.raises(TypeError, match=r"has no path_.*model.path\(X\)"):
         ClusterPathDisplay.from_estimator(SupportVectorClustering(sigma=0.2, nu=0.1).fit(moons))
+    with pytest.raises(TypeError, match="path must be a ClusterPath, got ndarray"):
+        ClusterPathDisplay(LABELS)
     with pytest.raises(ValueError, match="axes must be two Axes, for bars and numbers, got 1"):
         ClusterPathDisplay(PATH).plot(axes=plt.subplots()[1])

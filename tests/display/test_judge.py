@@ -20,7 +20,7 @@ def test_classes():
     X, values = points()
     y = np.where(values > 0.8, "high", "low")
     model = SVC().fit(X[:100], y[:100])
-    found = judge(model, X[100:], y[100:], y[:100], is_class=True)
+    found = judge(model, X[100:], y[100:], y[:100])
     wrong = int((model.predict(X[100:]) != y[100:]).sum())
     assert (found["n_wrong"], found["n_judged"]) == (wrong, 100)
     assert found["error_interval_percent"] == [pytest.approx(100 * end) for end in wilson(wrong, 100)]
@@ -33,7 +33,7 @@ def test_classes():
 def test_numbers():
     X, y = points()
     model = SVR(C=10.0).fit(X[:100], y[:100])
-    found, predicted = judge(model, X[100:], y[100:], y[:100], is_class=False), model.predict(X[100:])
+    found, predicted = judge(model, X[100:], y[100:], y[:100]), model.predict(X[100:])
     assert found["rmse"] == pytest.approx(root_mean_squared_error(y[100:], predicted))
     assert found["r2"] == pytest.approx(r2_score(y[100:], predicted))
     guess = DummyRegressor().fit(X[:100], y[:100]).predict(X[100:])
@@ -47,11 +47,11 @@ def test_the_interval_covers_the_error_of_many_rows():
     X = draw.uniform(-2.0, 2.0, size=(20_100, 3))
     y = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.3 * draw.normal(size=len(X))
     model = SVR(C=10.0).fit(X[:100], y[:100])
-    error = judge(model, X[100:], y[100:], y[:100], is_class=False)["rmse"]
+    error = judge(model, X[100:], y[100:], y[:100])["rmse"]
     covered = 0
     for start in range(100, 6_100, 60):
         part = slice(start, start + 60)
-        low, high = judge(model, X[part], y[part], y[:100], is_class=False)["rmse_interval"]
+        low, high = judge(model, X[part], y[part], y[:100])["rmse_interval"]
         covered += low <= error <= high
     assert 90 <= covered <= 99
 

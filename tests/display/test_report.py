@@ -4,7 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_diabetes, load_iris, make_classification
+from sklearn.datasets import load_diabetes, load_iris, make_blobs, make_classification
+from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -21,7 +22,9 @@ from adatron import (
 )
 from adatron.datasets import load_sonar
 from adatron.display.report import FitStory, fit_report
-from adatron.display.report.words import certificate_words, rate_words
+from adatron.display.report.judge import judge
+from adatron.display.report.pictures import _margins_of
+from adatron.display.report.words import certificate_words, score_words
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +64,28 @@ def test_several_classes(shape):
     assert "no test rows were held out" in page
 
 
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_margins_of_pairs_of_classes_are_those_of_classes(n_classes):
+    """Three classes have as many pairs, whose decisions were taken for those of the classes."""
+    X, y = make_blobs(120, centers=n_classes, cluster_std=4.0, random_state=0)
+    margins = [
+        _margins_of(FitStory("blobs", SVC(decision_function_shape=shape).fit(X, y), X, y), X, y)
+        for shape in ("ovr", "ovo")
+    ]
+    np.testing.assert_allclose(*margins)
+
+
 def test_regression_outliers_and_clusters():
     X, y = load_diabetes(return_X_y=True)
     model = SVR(C=100.0).fit(X[:300], y[:300])
     page = told(model, X[:300], y[:300], X[300:], y[300:])
     assert f"{model.score(X[300:], y[300:]):.4f}" in page
     assert "outliers" in told(OneClassSVM(nu=0.1).fit(X), X, None)
-    assert "Sizes of the clusters" in told(SupportVectorClustering().fit(X[:50, :2]), X[:50, :2], None)
+    clusters = SupportVectorClustering(sigma=0.01, nu=0.2).fit(X[:50, :2])
+    page = told(clusters, X[:50, :2], None)
+    assert "Sizes of the clusters" in page
+    assert (clusters.labels_ < 0).any()
+    assert "<td>noise points</td>" in page
 
 
 def test_nothing_is_loaded_from_outside(sonar):
@@ -95,8 +113,11 @@ def test_bounds_are_told_only_where_they_hold(sonar):
     assert "Leaving out one training row" not in told(AutoSVC().fit(X_train, y_train), *sonar)
 
 
-def test_wilsons_interval():
-    assert rate_words(0, 100) == "0.00 % (0 of 100 rows; between 0.0 % and 3.7 % with 95 % confidence)"
+def test_no_error_in_100_rows():
+    model = DummyClassifier().fit(np.zeros((100, 1)), np.zeros(100))
+    (_, error), (_, sure) = score_words(judge(model, np.zeros((100, 1)), np.zeros(100), [0]), "y")
+    assert error.startswith("0.00 % (0 of 100 rows wrong); always guessing 0: ")
+    assert sure.startswith("between 0.0 % and 3.7 % on new rows, with 95 % confidence")
 
 
 @pytest.mark.parametrize(("rows", "is_estimate"), [(4_000, False), (6_000, True)])
@@ -122,5 +143,6 @@ def test_intervals_sets_and_the_worst_prediction_are_told():
     text = fit_report(FitStory("iris", model, X[::2], y[::2], X[1::2], y[1::2]))
     sets = model[-1].predict_set(model[0].transform(X[1::2]), coverage=0.9)
     held = 100 * sets[np.arange(75), y[1::2]].mean()
-    assert f"hold it for {held:.1f} %, with {sets.sum(axis=1).mean():.2f} classes on average" in text
+    assert f"hold the true class of {held:.1f} % of these rows" in text
+    assert f"{sets.sum(axis=1).mean():.2f} classes on average" in text
     assert "The worst prediction, explained" in text

@@ -150,6 +150,7 @@ REFUSED = {
     "half an Arrow file": ("t.arrow", arrow(**EXPECTED)[:-9], {}, "t.arrow: no arrow file, or damaged"),
     "lists in a column": ("t.parquet", parquet(a=[[1, 2]], b=[1]), {}, "t.parquet: column 'a' holds list<"),
     "JSON of changing types": ("t.jsonl", b'{"a": 1}\n{"a": "x"}\n', {}, "t.jsonl:2: no jsonl file, or damaged: JSON parse error: Column(/a) changed"),
+    "a JSON array": ("t.json", b'[{"a": 1}]', {}, "t.json: a JSON array; expected JSON lines, one object a line"),
     "JSON cut off": ("t.jsonl", b'{"a": 1}\n{"a": \n', {}, "t.jsonl:2: no jsonl file, or damaged: JSON parse error"),
     "too many columns": ("t.csv", b",".join([b"1"] * 101), {"max_columns": 100}, "t.csv: has 101 columns"),
     "ten million columns": ("t.csv", b",".join([b"1"] * 10**7), {}, "t.csv: has 10000000 columns"),

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adatron.io import read_table
+from adatron.io import read_table, table
 from adatron.io.table import find_target
 from tests.data_dir import data_dir, needs_data
 from tests.io import messy
@@ -143,22 +143,20 @@ def test_a_bomb_of_one_line_takes_little_memory():
 @pytest.mark.fault("F14")
 def test_more_than_the_memory(monkeypatch):
     monkeypatch.setattr("adatron.numerics.memory.available_memory", lambda: 2**10)
-    monkeypatch.setattr("adatron.io.source._HARMLESS", 2**10)
+    monkeypatch.setattr("adatron.io.table._HARMLESS", 2**10)
     assert "has more than 1024 bytes" in fault(b"1,2\n" * 1000)
 
 
 @pytest.mark.fault("F16")
 def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
-    from adatron.io import source
-
-    path, read_whole = tmp_path / "t.csv", source._read
+    path, read_whole = tmp_path / "t.csv", table._read
 
     def cut_then_read(*args):
         os.truncate(path, 2**20)
         return read_whole(*args)
 
     path.write_bytes((b"1" * 63 + b"\n") * 2**15)
-    monkeypatch.setattr(source, "_read", cut_then_read)
+    monkeypatch.setattr(table, "_read", cut_then_read)
     with pytest.raises(OSError, match=r"t\.csv: the file changed while it was read"):
         read_table(path)
     monkeypatch.undo()

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from tests.cli.processes import environment_with
 
 from adatron.cli.app import app
-from adatron.play.presets import preset
+from adatron.play.algorithms import preset
 
 ENDLESS = {"algorithm": "m3", "kernel": "rbf", "parameters": {"max_iter": 2000}}
 

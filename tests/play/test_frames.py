@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from adatron import SVC, EnsembleSVC, KernelPerceptron
-from adatron.play.algorithms import ALGORITHMS, EXTENT, KERNELS, PARAMETERS, Request, choices
+from adatron.play.algorithms import ALGORITHMS, EXTENT, KERNELS, PARAMETERS, PRESETS, Request, choices, preset
 from adatron.play.frames import GRID, frames
-from adatron.play.presets import PRESETS, preset
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 from adatron.play import PlayServer
-from adatron.play.presets import preset
+from adatron.play.algorithms import preset
 
 POINTS = [[-0.5, 0.0, 0], [0.5, 0.1, 1], [-0.4, 0.2, 0], [0.6, -0.2, 1]]
 ASKED = {"algorithm": "adatron", "kernel": "rbf", "parameters": {"max_iter": 20}, "points": POINTS}

@@ -20,15 +20,10 @@ from adatron.cli.options import DEBUG, common_options
 from adatron.cli.play import play
 from adatron.cli.predict import predict
 from adatron.cli.reproduce import reproduce
-from adatron.cli.signals import Ended, Signals, ending_signals
+from adatron.cli.terminal import Ended, Signals, ending_signals
 from adatron.io.printing import printable, printable_path
 
-_EXPECTED = (
-    ValueError,
-    OSError,
-    ImportError,
-    MemoryError,
-)  # others are our bugs
+_EXPECTED = (ValueError, OSError, ImportError, MemoryError)  # others are our bugs
 _BROKEN_PIPE = 141
 _HELP_AS_ERROR: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 

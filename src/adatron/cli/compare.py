@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -19,11 +19,7 @@ from adatron.cli.options import (
     reading_options,
     target_option,
 )
-from adatron.cli.signals import Ended
-
-if TYPE_CHECKING:
-    from adatron.cli.data import Rows
-
+from adatron.cli.terminal import Ended, collected_warnings, print_json, print_table, say
 
 _REPORT = Path("comparison.html")
 _ROWS = 2_000  # more would make a grid search take hours
@@ -47,16 +43,15 @@ _GUESS = "constant guess"
 @json_option
 @common_options
 def compare(data: str, as_json: bool, report: Path | None, force: bool, **options: Any) -> None:
-    """Compare our models with others on DATA, and say whether an SVM is worth it.
+    """Compare SVMs with other kinds of models on DATA.
 
-    The others are a constant guess, logistic or ridge regression, gradient boosting, and scikit-learn's SVM
-    with and without a grid search over 25 pairs of C and gamma. Errors come from cross-validation with the
-    same folds for all; seconds are the median time of a fit.
+    At the end it says whether an SVM is worth it. The other models are a constant guess, logistic or
+    ridge regression, gradient boosting, and scikit-learn's SVM with and without a grid search over 25
+    pairs of C and gamma. Errors come from cross-validation with the same folds for all; seconds are the
+    median time of a fit.
     """
     path = may_write("--report", report, _REPORT, force=force)
     assert path is not None
-    from adatron.cli.terminal import print_json, print_table, say
-
     found = _compare_models(data, options)
     if found["notes"] and not as_json:
         say("\n".join(f"note: {note}" for note in found["notes"]))
@@ -78,8 +73,10 @@ def compare(data: str, as_json: bool, report: Path | None, force: bool, **option
 
 
 def _cells(models: list[dict[str, Any]]) -> list[list[str]]:
+    """Name, error and seconds of each model as text."""
     return [
-        [m["name"], f"{m['error']:.2f} ± {m['standard_error']:.2f}", f"{m['seconds']:.3g}"] for m in models
+        [own["name"], f"{own['error']:.2f} ± {own['standard_error']:.2f}", f"{own['seconds']:.3g}"]
+        for own in models
     ]
 
 
@@ -88,27 +85,26 @@ def _compare_models(data: str, options: dict[str, Any]) -> dict[str, Any]:
     import numpy as np
     from scipy import sparse
 
-    from adatron.cli.data import load_rows
-    from adatron.cli.terminal import collected_warnings
+    from adatron.cli.data import load_rows, rows_of
 
     with collected_warnings() as warned:
         rows = load_rows(data, has_target=True, target=options["target"], **reading(options))
         task, notes = rows.task(options["task"]), list(rows.notes)
-        y: Any = rows.labels if task == "classification" else rows.target
-        n = len(y)
-        places = np.sort(np.random.default_rng(options["seed"]).permutation(n)[: options["rows"] or n])
-        if len(places) < n:
-            notes.append(f"{len(places):,} of {n:,} rows, drawn at random; --rows 0 takes all")
-        folds = _folds(y[places], options["folds"], task, options["seed"])
-        folds = [(places[train], places[test]) for train, test in folds]
+        X, y = rows.X, rows.labels if task == "classification" else rows.target
+        assert y is not None
+        if 0 < options["rows"] < len(y):
+            notes.append(f"{options['rows']:,} of {len(y):,} rows, drawn at random; --rows 0 takes all")
+            drawn = np.sort(np.random.default_rng(options["seed"]).permutation(len(y))[: options["rows"]])
+            X, y = rows_of(X, drawn), y[drawn]
+        folds = _folds(y, options["folds"], task, options["seed"])
         models = _models(task)
-        if sparse.issparse(rows.X):
+        if sparse.issparse(X):
             del models["gradient boosting"]
             notes.append("gradient boosting takes no sparse rows")
-        measured, was_interrupted = _measure_all(models, rows, y, folds)
+        measured, was_interrupted = _measure_all(models, X, y, folds)
     return {
-        "data": rows.name, "name": rows.name.rpartition("/")[2] or rows.name, "task": task,
-        "measure": _MEASURES[task], "folds": options["folds"], "rows": len(places), "models": measured,
+        "data": rows.name, "name": rows.short_name, "task": task,
+        "measure": _MEASURES[task], "folds": options["folds"], "rows": len(y), "models": measured,
         "verdict": "" if was_interrupted else _verdict(measured), "notes": notes, "warnings": warned,
         "interrupted": was_interrupted,
     }  # fmt: skip
@@ -168,14 +164,14 @@ def _models(task: str) -> dict[str, Callable[[], Any]]:
 
 
 def _measure_all(
-    models: dict[str, Callable[[], Any]], rows: Rows, y: Any, folds: list[Any]
+    models: dict[str, Callable[[], Any]], X: Any, y: Any, folds: list[Any]
 ) -> tuple[list[dict[str, Any]], bool]:
     """The measurements, and whether Ctrl-C cut them short."""
     import numpy as np
     from joblib import parallel_config
+    from scipy.stats import sem
 
-    from adatron.cli.data import rows_of
-    from adatron.cli.models import with_encoder
+    from adatron.cli.data import rows_of, with_encoder
     from adatron.cli.progress import progress_bar
 
     measured: list[dict[str, Any]] = []
@@ -188,16 +184,17 @@ def _measure_all(
                 bar.update(task, description=name)
                 errors, seconds = [], []
                 for train, test in folds:
-                    X_train = rows_of(rows.X, train)
+                    X_train = rows_of(X, train)
                     model, began = with_encoder(make(), X_train), perf_counter()
                     model.fit(X_train, y[train])
                     seconds.append(perf_counter() - began)
-                    errors.append(100.0 * (1.0 - float(model.score(rows_of(rows.X, test), y[test]))))
+                    errors.append(100.0 * (1.0 - float(model.score(rows_of(X, test), y[test]))))
                     bar.advance(task)
-                spread = float(np.std(errors, ddof=1) / np.sqrt(len(errors)))
-                one = {"name": name, "error": float(np.mean(errors)), "standard_error": spread}
-                # the median leaves out that the first fit loads compiled code
-                measured.append(one | {"seconds": float(np.median(seconds)), "fold_errors": errors})
+                measured.append({
+                    "name": name, "error": float(np.mean(errors)), "standard_error": float(sem(errors)),
+                    # the median leaves out that the first fit loads compiled code
+                    "seconds": float(np.median(seconds)), "fold_errors": errors,
+                })  # fmt: skip
         except KeyboardInterrupt:
             if not measured:
                 raise
@@ -210,9 +207,10 @@ def _verdict(measured: list[dict[str, Any]]) -> str:
     import numpy as np
     from scipy.stats import t as student
 
-    ours = min((m for m in measured if m["name"].startswith("adatron")), key=lambda m: m["error"])
-    others = [m for m in measured if m["name"].endswith(("regression", "boosting"))]
-    rival, guess = min(others, key=lambda m: m["error"]), next(m for m in measured if m["name"] == _GUESS)
+    best_first = sorted(measured, key=lambda own: own["error"])
+    ours = next(own for own in best_first if own["name"].startswith("adatron"))
+    rival = next(own for own in best_first if own["name"].endswith(("regression", "boosting")))
+    guess = next(own for own in best_first if own["name"] == _GUESS)
     one, two = f"{ours['name']} ({ours['error']:.2f})", f"{rival['name']} ({rival['error']:.2f})"
 
     def is_clear(better: dict[str, Any], worse: dict[str, Any]) -> bool:
@@ -220,8 +218,7 @@ def _verdict(measured: list[dict[str, Any]]) -> str:
         sure = float(student.ppf(0.975, len(difference) - 1))  # few folds must differ more
         return float(difference.mean()) > sure * float(difference.std(ddof=1)) / np.sqrt(len(difference))
 
-    best = min(ours, rival, key=lambda m: m["error"])
-    if not is_clear(best, guess):
+    if not is_clear(min(ours, rival, key=best_first.index), guess):
         return f"Nothing is clearly better than a constant guess ({guess['error']:.2f})."
     if is_clear(ours, rival):
         return f"An SVM is worth it here: {one} is clearly better than {two}."

@@ -1,4 +1,4 @@
-"""Load rows and a target from a data set or a file, and split them."""
+"""Rows and a target from a data set or a file: load and split them, and encode them in front of a model."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -15,7 +16,7 @@ from scipy import sparse
 from adatron import datasets
 from adatron.estimators.parameters import closest_name
 from adatron.io import read_table
-from adatron.io.printing import listed, printable, quoted
+from adatron.io.printing import listed, printable, printable_path, quoted
 from adatron.io.table import find_target
 
 BUNDLED = ("sonar", "breast_cancer_wisconsin", "ionosphere", "pima")
@@ -33,8 +34,10 @@ class Rows:
     target: np.ndarray | None = None
     target_name: str | None = None
     spelling: dict[float, str] = field(default_factory=dict)  # of numeric labels
-    train: np.ndarray | None = None  # the data set's own split
     notes: tuple[str, ...] = ()
+    is_train: np.ndarray | None = None  # the data set's own split
+    split_name: str = "the original split"
+    split_note: str = ""  # what to know of that split
 
     @property
     def columns(self) -> list[str]:
@@ -46,6 +49,11 @@ class Rows:
         """ "number", "text" or "other" for each column; `predict` reads its file accordingly."""
         kinds = {"i": "number", "u": "number", "f": "number", "O": "text", "T": "text"}
         return [kinds.get(self.X[name].dtype.kind, "other") for name in self.columns]
+
+    @property
+    def short_name(self) -> str:
+        """That of a file, without its folder."""
+        return self.name.rpartition("/")[2] or self.name
 
     @property
     def labels(self) -> np.ndarray:
@@ -78,11 +86,20 @@ def load_rows(name: str, *, has_target: bool, target: str | None = None, **optio
     if is_bundled(name):
         _refuse_options(name, target, options)
         rows = _bundled(name)
-        return rows if has_target else replace(rows, target=None, target_name=None, train=None)
+        return rows if has_target else replace(rows, target=None, target_name=None, is_train=None)
     ignored = [*options.pop("ignore", []), *([target] if target and not has_target else [])]
     table = read_table(name, target=target if has_target else None, ignore=ignored, **options)
     if isinstance(table, tuple):
         X, labels = table
+        for option, given in (
+            ("--target", target),
+            ("--ignore", ignored),
+            ("--categorical", options.get("kinds")),
+        ):
+            if given:
+                raise ValueError(
+                    f"{option}: {printable_path(name)} is svmlight, which has no names of columns"
+                )
         spelling = dict(zip(labels.astype(float).tolist()[::-1], labels.tolist()[::-1], strict=True))
         return Rows(name, X, labels.astype(float) if has_target else None, None, spelling)
     categorical = list(options.get("kinds", {}))
@@ -165,32 +182,34 @@ def _refuse_options(name: str, target: str | None, options: dict[str, Any]) -> N
 
 def _bundled(name: str) -> Rows:
     data = getattr(datasets, f"load_{name}")()
-    X, y, train = data.data, data.target, None
-    notes: tuple[str, ...] = ()
-    if name == "sonar":
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            X_train, X_test, y_train, y_test = datasets.load_sonar(split="aspect")
-        X, y = np.vstack([X_train, X_test]), np.concatenate([y_train, y_test])
-        train = np.arange(len(y)) < len(y_train)
-        if any(issubclass(warning.category, UserWarning) for warning in caught):
-            notes = (
-                "the original split of sonar does not come with adatron, so this is a seeded stratified half "
-                "split; for the original one set ADATRON_DATA to a directory with sonar/sonar.csv.gz",
-            )
-    frame = pd.DataFrame(X, columns=[str(column) for column in data.feature_names])
-    return Rows(name, frame, np.asarray(data.target_names, dtype=str)[y], _TARGET, train=train, notes=notes)
+    columns = [str(column) for column in data.feature_names]
+    labels = np.asarray(data.target_names, dtype=str)
+    if name != "sonar":
+        return Rows(name, pd.DataFrame(data.data, columns=columns), labels[data.target], _TARGET)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        X_train, X_test, y_train, y_test = datasets.load_sonar(split="aspect")
+    X, y = pd.DataFrame(np.vstack([X_train, X_test]), columns=columns), np.concatenate([y_train, y_test])
+    rows = Rows(name, X, labels[y], _TARGET, is_train=np.arange(len(y)) < len(y_train))
+    if not any(issubclass(warning.category, UserWarning) for warning in caught):
+        return rows
+    return replace(
+        rows,
+        split_name="stratified half, seeded; not the original split",
+        split_note="the original split of sonar does not come with adatron, so this is a seeded stratified "
+        "half split; for the original one set ADATRON_DATA to a directory with sonar/sonar.csv.gz",
+    )
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Training rows, and test rows if there are any."""
+    """Training rows, test rows if there are any, and how they were chosen."""
 
+    description: str
     X_train: Any
     y_train: np.ndarray | None
-    X_test: Any
-    y_test: np.ndarray | None
-    description: str
+    X_test: Any = None
+    y_test: np.ndarray | None = None
 
 
 def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class: bool, seed: int) -> Parts:
@@ -201,41 +220,64 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
     from sklearn.model_selection import train_test_split
 
     if y is None or test_size == 0.0:
-        return Parts(rows.X, y, None, None, "all rows are for training")
-    places = np.arange(len(y))
-    if rows.train is not None and test_size is None:
-        kind = "stratified half, seeded (not the original split)" if rows.notes else "the original split"
-        return _parts(rows.X, y, places[rows.train], kind)
-    size = _TEST_SIZE if test_size is None else test_size
-    n_test = int(np.ceil(size * len(y)))
-    if len(y) - n_test < 2:
+        return Parts("all rows are for training", rows.X, y)
+    if rows.is_train is not None and test_size is None:
+        return _parts(rows.X, y, np.flatnonzero(rows.is_train), rows.split_name)
+    n_rows, size = len(y), _TEST_SIZE if test_size is None else test_size
+    n_test = int(np.ceil(size * n_rows))
+    if n_rows - n_test < 2:
         raise ValueError(
-            f"--test-size {size:.3g} leaves {len(y) - n_test} of {len(y)} rows for training, which takes 2; "
+            f"--test-size {size:.3g} leaves {n_rows - n_test} of {n_rows} rows for training, which takes 2; "
             "make it smaller, or 0 for no test rows"
         )
-    groups, counts = np.unique(y, return_inverse=True, return_counts=True)[1:] if is_class else (places, None)
-    pool = places if counts is None else places[counts[groups] > 1]
-    n_test = min(n_test, len(pool) - 1)
+    candidates, classes, n_classes = np.arange(n_rows), None, 0
+    if is_class:
+        _, classes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        candidates = np.flatnonzero(counts[classes] > 1)
+        n_classes = int((counts > 1).sum())
+    n_test = min(n_test, len(candidates) - 1)
     if n_test < 1:
-        return Parts(
-            rows.X,
-            y,
-            None,
-            None,
-            "no class has two rows; to predict numbers, take --task regression",
-        )
-    n_groups = 0 if counts is None else int((counts > 1).sum())
-    stratum = groups[pool] if 0 < n_groups <= min(n_test, len(pool) - n_test) else None
-    test = train_test_split(pool, test_size=n_test, stratify=stratum, random_state=seed)[1]
-    kind = "random" if stratum is None else "stratified"
-    return _parts(rows.X, y, np.setdiff1d(places, test), f"{kind} share of {size:.3g}, seed {seed}")
+        return Parts("no class has two rows; to predict numbers, take --task regression", rows.X, y)
+    is_stratified = 0 < n_classes <= min(n_test, len(candidates) - n_test)
+    strata = classes[candidates] if classes is not None and is_stratified else None
+    train = train_test_split(candidates, test_size=n_test, stratify=strata, random_state=seed)[0]
+    train = np.union1d(train, np.setdiff1d(np.arange(n_rows), candidates))
+    kind = "stratified" if is_stratified else "random"
+    return _parts(rows.X, y, train, f"{kind} share of {size:.3g}, seed {seed}")
 
 
 def _parts(X: Any, y: np.ndarray, train: np.ndarray, description: str) -> Parts:
     test = np.setdiff1d(np.arange(len(y)), train)
-    return Parts(rows_of(X, train), y[train], rows_of(X, test), y[test], description)
+    return Parts(description, rows_of(X, train), y[train], rows_of(X, test), y[test])
 
 
 def rows_of(X: Any, places: np.ndarray) -> Any:
     """Some rows of a DataFrame or a sparse matrix."""
     return X[places] if sparse.issparse(X) else X.iloc[places]
+
+
+def with_encoder(estimator: Any, X: Any, *, scale: bool = True) -> Any:
+    """The estimator, behind the steps it needs to be trained on X and to predict for any such rows.
+
+    AutoSVC and AutoSVR encode and scale by themselves, but take no missing values in columns of numbers that
+    had none at `fit`.
+    """
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import MaxAbsScaler
+
+    from adatron.auto import AutoSVC, AutoSVR
+    from adatron.tables import TableEncoder, needs_encoding
+
+    if isinstance(estimator, AutoSVC | AutoSVR):
+        if sparse.issparse(X) or needs_encoding(X):
+            return estimator
+        return Pipeline([("impute", SimpleImputer(strategy="median")), ("model", estimator)])
+    if not scale:
+        if needs_encoding(X):
+            raise click.UsageError(
+                "--no-scale takes the columns as they are, so all must be numbers without gaps."
+            )
+        return estimator
+    first = ("scale", MaxAbsScaler()) if sparse.issparse(X) else ("encode", TableEncoder())
+    return Pipeline([first, ("model", estimator)])

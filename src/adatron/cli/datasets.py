@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import click
 
 from adatron.cli.options import common_options, json_option
+from adatron.cli.terminal import print_json, print_table
 
 _FETCHED = (
     ("usps", "fetch_usps()", "7,291 + 2,007 digits of 16 x 16 pixels", "usps"),
@@ -19,13 +23,9 @@ _FETCHED = (
 @json_option
 @common_options
 def list_datasets(as_json: bool) -> None:
-    """List the data sets that come with adatron, and those it can fetch."""
-    import os
-    from pathlib import Path
-
+    """List the data sets that adatron has or can fetch."""
     from adatron import datasets
     from adatron.cli.data import BUNDLED
-    from adatron.cli.terminal import print_json, print_table
 
     found = []
     for name in BUNDLED:
@@ -38,5 +38,5 @@ def list_datasets(as_json: bool) -> None:
         found.append({"name": name, "in_python": call, "what": what, "where": where})
     if as_json:
         print_json(found)
-        return
-    print_table(["name", "in Python", "what", "where"], [list(item.values()) for item in found])
+    else:
+        print_table(["name", "in Python", "what", "where"], [list(item.values()) for item in found])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from adatron.cli.options import common_options, json_option, reading, reading_options
+from adatron.cli.terminal import collected_warnings, print_json, print_pairs, print_table, say
+from adatron.io.printing import printable_path
 
-__all__ = ["explain"]
+if TYPE_CHECKING:
+    from adatron.explanation import Explanation
 
 _MOST = 20  # columns that are printed
 
@@ -16,22 +19,23 @@ _MOST = 20  # columns that are printed
 @click.command()
 @click.argument("model")
 @click.argument("data")
-@click.option("--row", type=click.IntRange(0), default=0, help="Row of DATA; the first is 0.  [default: 0]")
+@click.option("--row", type=click.IntRange(0), default=0, show_default=True, help="Row of DATA, from 0.")
 @click.option("--class", "output", metavar="NAME", help="Class to explain. Default: the predicted one.")
 @reading_options
 @json_option
 @common_options
 def explain(model: str, data: str, row: int, output: str | None, as_json: bool, **options: Any) -> None:
-    """Explain what the model file MODEL predicts for one row of DATA.
+    """Explain what MODEL predicts for one row of DATA.
 
-    Says what each column adds to the decision value (Shapley values), and which training rows decided.
+    MODEL is a model file. Says what each column adds to the decision value (Shapley values), and which
+    training rows decided.
     """
-    from adatron.cli.terminal import collected_warnings, print_json, say
-
     with collected_warnings() as warned:
         found, notes = _explained(model, data, row, output, reading(options))
     if as_json:
-        print_json(_as_dict(found) | {"row": row, "notes": notes, "warnings": warned})
+        facts = vars(found) | {"row": row, "notes": notes, "warnings": warned}
+        facts["class"] = facts.pop("output")
+        print_json(facts)
         return
     for note in notes:
         say(f"note: {note}")
@@ -40,18 +44,19 @@ def explain(model: str, data: str, row: int, output: str | None, as_json: bool, 
 
 def _explained(
     file: str, data: str, row: int, output: str | None, options: dict[str, Any]
-) -> tuple[Any, list[str]]:
+) -> tuple[Explanation, list[str]]:
     """The explanation, and notes about the columns of DATA."""
     from adatron.cli.predict import rows_for
+    from adatron.display.figures import innermost
     from adatron.explanation import explain as explained
     from adatron.io import load_model
-    from adatron.io.printing import printable_path
 
     fitted = load_model(file)
-    machine = fitted[-1] if hasattr(fitted, "steps") else fitted
+    machine = innermost(fitted)
     if not hasattr(fitted, "predict"):
         raise ValueError(f"{printable_path(file)}: {type(machine).__name__} predicts nothing to explain")
-    _, _, X, _, notes = rows_for(fitted, file, data, options)
+    rows = rows_for(fitted, file, data, options)
+    X = rows.X
     if row >= X.shape[0]:
         raise ValueError(f"--row {row}: {printable_path(data)} has {X.shape[0]} rows; the first is 0")
     if output is not None:
@@ -61,48 +66,21 @@ def _explained(
             raise ValueError(f"--class {output}: the model has other classes: {known}")
         output = spelled[output]
     one = X.iloc[[row]] if hasattr(X, "iloc") else X[[row]]
-    return explained(fitted, one, output=output), notes
+    return explained(fitted, one, output=output), rows.notes
 
 
-def _as_dict(found: Any) -> dict[str, Any]:
-    contributions = None if found.contributions is None else found.contributions.tolist()
-    return {
-        "prediction": _plain(found.prediction),
-        "class": _plain(found.output),
-        "decision": found.decision,
-        "base": found.base,
-        "columns": found.columns,
-        "values": [_plain(value) for value in found.values],
-        "contributions": contributions,
-        "rows": found.rows.tolist(),
-        "similarities": found.similarities.tolist(),
-        "shares": found.shares.tolist(),
-    }
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return value.item() if hasattr(value, "item") else str(value)
-
-
-def _print(found: Any) -> None:
-    import numpy as np
-
-    from adatron.cli.terminal import print_pairs, print_table
+def _print(found: Explanation) -> None:
+    from adatron.display.report.words import contribution_rows, value_words
 
     of = "" if found.output is None else f" for {found.output}"
     average = "" if found.contributions is None else f"; {found.base:.4g} on average"
-    print_pairs(
-        [("prediction", _shown(found.prediction)), ("decision value", f"{found.decision:.4g}{of}{average}")]
-    )
+    decision = f"{found.decision:.4g}{of}{average}"
+    print_pairs([("prediction", value_words(found.prediction)), ("decision value", decision)])
     click.echo()
     if found.contributions is None:
         click.echo("no contributions of columns: the kernel is not a product over columns\n")
     else:
-        order = np.argsort(-np.abs(found.contributions), kind="stable")[:_MOST].tolist()
-        rows = [[found.columns[j], _shown(found.values[j]), f"{found.contributions[j]:+.4g}"] for j in order]
-        print_table(["column", "value", "adds"], rows, right=[2])
+        print_table(["column", "value", "adds"], contribution_rows(found, _MOST), right=[2])
         click.echo()
     rows = [
         [str(row) if row >= 0 else "unknown", f"{similarity:.3f}", f"{100 * share:+.1f} %"]
@@ -111,7 +89,3 @@ def _print(found: Any) -> None:
     print_table(["training row", "similarity", "share"], rows, right=[0, 1, 2])
     if any(row >= 0 for row in found.rows):
         click.echo("\ntraining rows are numbered from 0 among those that the model was trained on")
-
-
-def _shown(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

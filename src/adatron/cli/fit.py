@@ -12,7 +12,7 @@ import click
 from adatron.cli.options import (
     OUTPUT,
     GammaType,
-    PositiveFloat,
+    Number,
     SolverType,
     common_options,
     json_option,
@@ -22,15 +22,29 @@ from adatron.cli.options import (
     target_option,
     width_to_gamma,
 )  # fmt: skip
-from adatron.cli.signals import Ended, Signals
+from adatron.cli.terminal import Ended, Signals, collected_warnings, print_json, say
+from adatron.io.printing import printable, printable_path
 
 if TYPE_CHECKING:
     from adatron.cli.data import Parts, Rows
+    from adatron.display.report.judge import FitStory
 
 
 _MODEL, _REPORT = Path("model.skops"), Path("report.html")
-_MODELS = ("auto", "svc", "ensemble", "svr", "oneclass", "cluster")
 _TASKS = {"svc": "classification", "ensemble": "classification", "svr": "regression"}
+_CLASSES = {
+    "svc": "SVC", "svr": "SVR", "oneclass": "OneClassSVM", "ensemble": "EnsembleSVC",
+    "cluster": "SupportVectorClustering",
+}  # fmt: skip
+_KERNEL_OPTIONS = ("kernel", "sigma", "gamma", "solver", "tol", "no_scale")
+_OPTIONS = {  # that each model takes
+    "auto": ("scoring",),
+    "svc": (*_KERNEL_OPTIONS, "C", "no_intercept", "probability"),
+    "ensemble": ("kernel", "sigma", "gamma", "no_scale"),
+    "svr": (*_KERNEL_OPTIONS, "C", "no_intercept", "epsilon"),
+    "oneclass": (*_KERNEL_OPTIONS, "nu"),
+    "cluster": ("sigma", "gamma", "no_scale"),
+}
 _KERNELS = ("rbf", "linear", "poly", "laplacian", "sigmoid")
 _NOT_CONVERGED = 3
 
@@ -38,23 +52,38 @@ _NOT_CONVERGED = 3
 @click.command()
 @click.argument("data", default="sonar")
 @target_option
-@click.option("--model", type=click.Choice(_MODELS), help="Default: auto, which leaves nothing to choose.")
+@click.option(
+    "--model", type=click.Choice(list(_OPTIONS)), help="Default: auto, which leaves nothing to choose."
+)
 @click.option("--scoring", metavar="NAME", help="What --model auto optimises: roc_auc, f1, r2, ...")
 @click.option("--kernel", type=click.Choice(_KERNELS), help="Default: rbf, the Gaussian.")
-@click.option("--sigma", type=PositiveFloat(), help="Width of the Gaussian: gamma = 1/(2 sigma^2).")
-@click.option("--gamma", type=GammaType(), help="Coefficient of the kernel, instead of --sigma.")
-@click.option("-C", "C", type=PositiveFloat(allow_inf=True), help="Bound on multipliers; inf: hard margin.")
-@click.option("--epsilon", type=click.FloatRange(min=0.0), help="Width of the tube of --model svr.")
-@click.option("--nu", type=click.FloatRange(0.0, 1.0, min_open=True), help="Share of outliers (oneclass).")
+@click.option(
+    "--sigma", type=Number(0.0, min_open=True), help="Width of the Gaussian: gamma = 1/(2 sigma^2)."
+)
+@click.option(
+    "--gamma", type=GammaType(0.0, min_open=True), help="Coefficient of the kernel, instead of --sigma."
+)
+@click.option(
+    "-C",
+    "C",
+    type=Number(0.0, min_open=True, allow_inf=True),
+    help="Price of a training error; inf: allow none.",
+)
+@click.option("--epsilon", type=Number(0.0), help="Width of the tube of --model svr.")
+@click.option("--nu", type=Number(0.0, 1.0, min_open=True), help="Share of outliers (oneclass).")
 @click.option("--no-scale", is_flag=True, help="Take columns of numbers as they are, without scaling.")
 @click.option("--no-intercept", is_flag=True, help="Train without a bias.")
 @click.option("--probability", is_flag=True, help="Make --model svc predict probabilities, too.")
 @click.option("--solver", type=SolverType(), help="Algorithm: adatron, adatron-secant, auto, ...")
-@click.option("--tol", type=PositiveFloat(), help="Relative duality gap at which to stop. Default: 0.001.")
-@click.option("--time-limit", type=PositiveFloat(), help="Seconds after which to stop with the best so far.")
+@click.option(
+    "--tol", type=Number(0.0, min_open=True), help="Relative duality gap at which to stop. Default: 0.001."
+)
+@click.option(
+    "--time-limit", type=Number(0.0, min_open=True), help="Seconds after which to stop with the best so far."
+)
 @click.option(
     "--test-size",
-    type=click.FloatRange(0.0, 1.0, max_open=True),
+    type=Number(0.0, 1.0, max_open=True),
     help="Share of the rows held out, seeded. Default: 1/3; sonar: its original split. 0: none.",
 )
 @reading_options
@@ -62,8 +91,10 @@ _NOT_CONVERGED = 3
 @click.option("--report", type=OUTPUT, help=f"HTML page. Default: {_REPORT}, overwritten.")
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @click.option("--force", is_flag=True, help="Overwrite files named by -o and --report.")
-@click.option("--checkpoint", type=OUTPUT, help="Save the fit there every 30 seconds, and on Ctrl-C.")
-@click.option("--every", type=click.FloatRange(min=0.0), default=30.0, help="Seconds between checkpoints.")
+@click.option("--checkpoint", type=OUTPUT, help="File to save the fit to as it goes on, and on Ctrl-C.")
+@click.option(
+    "--every", type=Number(0.0), default=30.0, show_default=True, help="Seconds between checkpoints."
+)
 @click.option("--resume", is_flag=True, help="Resume from --checkpoint, if it exists.")
 @click.option("--strict", is_flag=True, help=f"Exit with {_NOT_CONVERGED} if the fit did not converge.")
 @json_option
@@ -79,9 +110,8 @@ def fit(ctx: click.Context, data: str, **options: Any) -> None:
     cross-validation; options such as --kernel, -C or --solver choose --model svc (svr for numbers).
     """
     _check_usage(options)
-    paths = _checked_paths(options)
     signals = ctx.find_object(Signals) or Signals()
-    summary = _fit(data, options, paths, signals)
+    summary = _fit(data, options, _checked_paths(options), signals)
     if summary["interrupted"]:
         ctx.exit(signals.exit_code)
     if options["strict"] and not summary["converged"]:
@@ -125,34 +155,78 @@ def _fit(
 ) -> dict[str, Any]:
     """Train, test, write the model and the report, print the summary."""
     from adatron.cli.data import load_rows, split
-    from adatron.cli.models import model_for
     from adatron.cli.summary import print_summary, summarise
-    from adatron.cli.terminal import collected_warnings, print_json
+    from adatron.display.report.judge import FitStory
+    from adatron.numerics.memory import peak_memory
 
     with collected_warnings() as warned:
         has_target = options["model"] not in ("oneclass", "cluster")
         rows = load_rows(data, has_target=has_target, target=options["target"], **reading(options))
         task = rows.task(options["task"] or _TASKS.get(options["model"] or "")) if has_target else None
-        y = None if task is None else rows.labels if task == "classification" else rows.target
-        is_class, seed = task == "classification", options["seed"]
-        parts = split(rows, y, options["test_size"], is_class=is_class, seed=seed)
-        model = model_for(options["model"], task, parts.X_train, options)
+        is_class = task == "classification"
+        y = rows.labels if is_class else rows.target
+        parts = split(rows, y, options["test_size"], is_class=is_class, seed=options["seed"])
+        model = _model_for(task, parts.X_train, options)
         began = perf_counter()
         was_interrupted = _train(model, parts, _checkpoints(options, paths["checkpoint"]), signals)
-        summary = summarise(rows, parts, model, task, perf_counter() - began)
-        summary |= {"interrupted": was_interrupted, "warnings": warned}
-        failure = _write(rows, parts, model, summary, paths)
+        about = {"split": parts.description, "columns": f"{rows.X.shape[1]:,}"}
+        if rows.short_name != rows.name:
+            about = {"file": rows.name} | about
+        if rows.target_name:
+            about["target"] = rows.target_name
+        notes = [*rows.notes]
+        if rows.split_note and parts.description == rows.split_name:
+            notes.append(rows.split_note)
+        story = FitStory(
+            rows.short_name, model, parts.X_train, parts.y_train, parts.X_test, parts.y_test,
+            seconds=perf_counter() - began, memory=peak_memory(), data=about, notes=notes, warnings=warned,
+            model_file=printable(str(paths["model_file"])),
+        )  # fmt: skip
+        summary = summarise(rows, story, task) | {"interrupted": was_interrupted, "warnings": warned}
+        failure = _write(rows, story, summary, paths)
     print_json(summary) if options["as_json"] else print_summary(summary)
     if failure is not None:
         raise failure
     return summary
 
 
+def _model_for(task: str | None, X: Any, options: dict[str, Any]) -> Any:
+    """The unfitted model that the options ask for.
+
+    Without --model it is the one that needs no options; options that belong to another choose that one.
+    """
+    import adatron
+    from adatron.cli.data import with_encoder
+
+    names = {name for known in _OPTIONS.values() for name in known}
+    given = {name: own for name, own in options.items() if name in names}
+    given = {name: own for name, own in given.items() if own is not None and own is not False}
+    model = options["model"]
+    if model is None:
+        by_task = "svr" if task == "regression" else "svc"
+        model = by_task if set(given) - set(_OPTIONS["auto"]) else "auto"
+    for name in given:
+        if name not in _OPTIONS[model]:
+            flag = "-C" if name == "C" else f"--{name.replace('_', '-')}"
+            owners = ", ".join(other for other, known in _OPTIONS.items() if name in known)
+            raise click.UsageError(f"{flag} does not apply to --model {model}; it belongs to {owners}.")
+    scale = not given.pop("no_scale", False)
+    if "sigma" in given:
+        given["gamma"] = width_to_gamma(given.pop("sigma"))
+    if given.pop("no_intercept", False):
+        given["fit_intercept"] = False
+    auto = "AutoSVR" if task == "regression" else "AutoSVC"
+    estimator = getattr(adatron, _CLASSES.get(model, auto))(**given)
+    known = estimator.get_params(deep=False)
+    general = {"time_limit": options["time_limit"], "random_state": options["seed"]}  # 0 by default
+    estimator.set_params(**{name: value for name, value in general.items() if name in known and value})
+    return with_encoder(estimator, X, scale=scale)
+
+
 def _train(model: Any, parts: Parts, callbacks: list[Any], signals: Signals) -> bool:
     """Fit, and return whether Ctrl-C or SIGTERM ended it; the best model so far is kept, if there is one."""
     from adatron.cli.progress import FitProgress, progress_bar
-    from adatron.cli.terminal import say
-    from adatron.display.style import innermost
+    from adatron.display.figures import innermost
     from adatron.estimators.callback_bridge import HAS_CALLBACKS
 
     machine = innermost(model)
@@ -177,8 +251,6 @@ def _train(model: Any, parts: Parts, callbacks: list[Any], signals: Signals) -> 
 
 def _checkpoints(options: dict[str, Any], path: Path | None) -> list[Any]:
     from adatron.callbacks import Checkpoint
-    from adatron.cli.terminal import say
-    from adatron.io.printing import printable_path
 
     if path is None:
         return []
@@ -188,42 +260,26 @@ def _checkpoints(options: dict[str, Any], path: Path | None) -> list[Any]:
 
 
 def _write(
-    rows: Rows, parts: Parts, model: Any, summary: dict[str, Any], paths: dict[str, Path | None]
+    rows: Rows, story: FitStory, summary: dict[str, Any], paths: dict[str, Path | None]
 ) -> Exception | None:
-    """Write the files. An error is returned, so that it does not hide how the fit went."""
+    """Write the model and the report. An error is returned, so that it does not hide how the fit went."""
+    from adatron.files.atomic import atomic_write
     from adatron.io import save_model
 
     about: dict[str, Any] = {"columns": rows.columns, "kinds": rows.kinds, "target": rows.target_name}
     about |= {"n_features": int(rows.X.shape[1]), "task": summary["task"]}
-    model_file = paths["model_file"]
+    model_file, report = paths["model_file"], paths["report"]
     assert model_file is not None
     try:
-        save_model(model, model_file, about=about)
-        summary["model_file"] = str(model_file)
-        summary["report"] = _report(rows, parts, model, summary, paths["report"])
+        save_model(story.model, model_file, about=about)
+        summary["model_file"], summary["report"] = str(model_file), None
+        if report is not None and find_spec("matplotlib") is None:
+            summary["notes"].append("no report was written: it needs matplotlib, pip install matplotlib")
+        elif report is not None:
+            from adatron.display.report import fit_report
+
+            atomic_write(report, [fit_report(story).encode()])
+            summary["report"] = str(report)
     except Exception as error:
         return error
     return None
-
-
-def _report(rows: Rows, parts: Parts, model: Any, summary: dict[str, Any], path: Path | None) -> str | None:
-    """Write the page; without matplotlib, a note says why there is none."""
-    if path is None:
-        return None
-    if find_spec("matplotlib") is None:
-        summary["notes"].append("no report was written: it needs matplotlib, pip install matplotlib")
-        return None
-    from adatron.display.report import FitStory, fit_report
-    from adatron.files.atomic import atomic_write
-    from adatron.io.printing import printable
-
-    name = rows.name.rpartition("/")[2] or rows.name
-    facts = ({} if name == rows.name else {"file": rows.name}) | {"split": parts.description}
-    facts |= {"columns": f"{rows.X.shape[1]:,}"} | ({"target": rows.target_name} if rows.target_name else {})
-    story = FitStory(
-        name, model, parts.X_train, parts.y_train, parts.X_test, parts.y_test, summary["seconds"],
-        summary["peak_memory_mb"] * 1e6, facts, summary["notes"], summary["warnings"],
-        printable(summary["model_file"]),
-    )  # fmt: skip
-    atomic_write(path, [fit_report(story).encode()])
-    return str(path)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from adatron.cli.options import common_options, json_option
+from adatron.cli.terminal import print_json, print_pairs, print_table
 
 _MOST = 8  # names of columns or classes that are printed
 
@@ -17,8 +18,10 @@ _MOST = 8  # names of columns or classes that are printed
 @json_option
 @common_options
 def inspect(model: str, as_json: bool) -> None:
-    """Show what the model file MODEL holds: the estimator, the columns of its data, every array."""
-    from adatron.cli.terminal import print_json, print_pairs, print_table
+    """Show what the model file MODEL holds.
+
+    That is the estimator, the columns of its data, and every array.
+    """
     from adatron.io import describe_file, load_model
 
     found = describe_file(model)
@@ -27,9 +30,8 @@ def inspect(model: str, as_json: bool) -> None:
         print_json(found)
         return
     found["kinds"] = [f"{count} {kind}" for kind, count in Counter(found.get("kinds", [])).items()]
-    print_pairs(
-        [(name.replace("_", " "), _text(found[name])) for name in found if name != "arrays" and found[name]]
-    )
+    shown = {name: value for name, value in found.items() if name != "arrays" and value not in (None, [])}
+    print_pairs([(name.replace("_", " "), _text(value)) for name, value in shown.items()])
     rows = [
         [a["name"], a["dtype"], " x ".join(map(str, a["shape"])), f"{a['bytes']:,}"] for a in found["arrays"]
     ]
@@ -39,7 +41,7 @@ def inspect(model: str, as_json: bool) -> None:
 
 def _estimator(fitted: Any) -> dict[str, Any]:
     from adatron.cli.summary import n_support
-    from adatron.display.style import innermost
+    from adatron.display.figures import innermost
 
     steps = [type(step).__name__ for _, step in getattr(fitted, "steps", [("", fitted)])]
     machine = innermost(fitted)
@@ -58,6 +60,8 @@ def _estimator(fitted: Any) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, dict):
         return ", ".join(f"{name}={item}" for name, item in value.items())
     if not isinstance(value, list):

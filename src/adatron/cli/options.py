@@ -19,29 +19,29 @@ _FORMATS = ("csv", "tsv", "svmlight", "jsonl", "parquet", "arrow")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-class PositiveFloat(click.ParamType):
-    """A number above zero; click's own ranges accept nan."""
+class Number(click.FloatRange):
+    """Click's range of numbers, without nan, and without infinity unless it is allowed."""
 
-    name = "float"
+    name = "number"
 
-    def __init__(self, *, allow_inf: bool = False) -> None:
+    def __init__(
+        self, low: float, high: float | None = None, *, min_open: bool = False, max_open: bool = False,
+        allow_inf: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(low, high, min_open=min_open, max_open=max_open)
         self.allow_inf = allow_inf
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not number > 0.0 or (math.isinf(number) and not self.allow_inf):
-            allowed = "a number > 0, or inf" if self.allow_inf else "a finite number > 0"
-            self.fail(f"{value!r} is not {allowed}.", param, ctx)
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if math.isnan(number) or (math.isinf(number) and not self.allow_inf):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
         return number
 
 
-class GammaType(PositiveFloat):
+class GammaType(Number):
     """A number above zero, "scale" or "auto"."""
 
-    name = "float|scale|auto"
+    name = "number|scale|auto"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return value if value in ("scale", "auto") else super().convert(value, param, ctx)

@@ -6,8 +6,6 @@ import click
 
 from adatron.cli.options import common_options
 
-__all__ = ["play"]
-
 
 @click.command()
 @click.argument("link", required=False, metavar="[LINK]")
@@ -15,10 +13,10 @@ __all__ = ["play"]
 @click.option("--no-browser", is_flag=True, help="Print the address only.")
 @common_options
 def play(link: str | None, port: int, no_browser: bool) -> None:
-    """Open a page on which you place points and watch the algorithms learn.
+    """Open a page on which to watch the algorithms learn.
 
-    It is served on 127.0.0.1 until Ctrl-C, and loads nothing from the internet. A LINK that somebody copied
-    from the page brings back the points and settings behind its #.
+    You place the points. The page is served on 127.0.0.1 until Ctrl-C, and loads nothing from the
+    internet. A LINK that somebody copied from the page brings back the points and settings behind its #.
     """
     import warnings
     import webbrowser

@@ -6,11 +6,13 @@ import csv
 import io
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from adatron.cli.options import OUTPUT, common_options, json_option, may_write, reading, reading_options
+from adatron.cli.terminal import collected_warnings, print_json, say
+from adatron.io.printing import listed, printable_path, quoted
 
 
 @click.command()
@@ -29,13 +31,13 @@ def predict(
     model: str, data: str, output: Path | None, proba: bool, keep: tuple[str, ...], force: bool,
     as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Predict the target of every row of DATA with the model file MODEL.
+    """Predict the target of every row of DATA with MODEL.
 
-    Columns are matched by name; others are ignored. If the target is among them, the error of the predictions
-    is printed as well. Classes are written as they were spelled in the training data.
+    MODEL is a model file, as fit writes it. Columns are matched by name; others are ignored. If the
+    target is among them, the error of the predictions is printed as well. Classes are written as they
+    were spelled in the training data.
     """
     path = may_write("-o", output, None, force=force)
-    from adatron.cli.terminal import collected_warnings, print_json, say
     from adatron.files.atomic import atomic_write
 
     with collected_warnings() as warned:
@@ -53,62 +55,78 @@ def predict(
     elif not as_json:
         click.echo(text.getvalue().encode(), nl=False)  # UTF-8 in any locale
     if score and not as_json:
-        from adatron.cli.summary import score_rows
+        from adatron.display.report.words import score_words
 
-        (_, error), (_, sure), *_ = score_rows(score, "the target")
-        say(f"the target is known: error {error}; {sure}")
+        (_, error), (_, sure), *_ = score_words(score, "the target")
+        say(f"the target is known: error {error}")
+        say(f"how sure, if the model was not trained on these rows: {sure}")
 
 
 def _predictions(
     file: str, data: str, proba: bool, keep: tuple[str, ...], options: dict[str, Any]
 ) -> tuple[dict[str, list[Any]], dict[str, Any] | None, list[str]]:
     """Columns to write by name, the score if the target is known, and notes."""
-    from adatron.cli.data import check_names
-    from adatron.display.style import innermost
+    from adatron.display.figures import innermost
     from adatron.io import load_model
-    from adatron.io.printing import printable_path
 
-    fitted = load_model(file)
-    machine, name = innermost(fitted), printable_path(file)
-    if not hasattr(fitted, "predict"):
+    model = load_model(file)
+    machine, name = innermost(model), printable_path(file)
+    if not hasattr(model, "predict"):
         kind = type(machine).__name__
         raise ValueError(f"{name}: {kind} only groups the rows it was fitted on; it cannot predict")
-    if proba and not hasattr(fitted, "predict_proba"):
+    if proba and not hasattr(model, "predict_proba"):
         raise ValueError(
             f"--proba: {name} holds {type(machine).__name__}, which has no probabilities; fit with --model "
             "auto, or with --model svc --probability"
         )
-    about, table, X, y, notes = rows_for(fitted, file, data, options, keep)
-    columns = {}
-    if keep:
-        check_names("--keep", keep, table)
-        columns = {own: ["" if cell != cell else cell for cell in table[own].tolist()] for own in keep}
-    columns["prediction"] = fitted.predict(X).tolist()
+    rows = rows_for(model, file, data, options, keep)
+    columns = rows.kept
+    columns["prediction"] = model.predict(rows.X).tolist()
     if proba:
-        values = fitted.predict_proba(X)
+        values = model.predict_proba(rows.X)
         columns |= {f"probability of {own}": values[:, i].tolist() for i, own in enumerate(machine.classes_)}
-    return columns, _score(fitted, X, y, about["task"]), notes
+    return columns, _score(model, rows), rows.notes
+
+
+class ModelRows(NamedTuple):
+    """Rows as a model expects them, and what else their file says."""
+
+    X: Any
+    target: Any  # None where it is not known
+    task: str | None  # of the model
+    kept: dict[str, list[Any]]  # columns to copy
+    notes: list[str]
 
 
 def rows_for(
-    fitted: Any, file: str, data: str, options: dict[str, Any], keep: tuple[str, ...] = ()
-) -> tuple[dict[str, Any], Any, Any, Any, list[str]]:
-    """What the model file says of its data, the table, its rows as the model wants them, target and notes."""
-    from adatron.cli.data import read_rows
+    model: Any, file: str, data: str, options: dict[str, Any], keep: tuple[str, ...] = ()
+) -> ModelRows:
+    """The rows of `data` for the model from `file`."""
+    from adatron.cli.data import check_names, read_rows
 
     about = _about(file)
     kinds = dict(zip(about["columns"], about["kinds"], strict=True))
     known = {column: kind for column, kind in kinds.items() if kind in ("number", "text")}
-    target = about["target"]
-    known |= {target: "text"} if target and about["task"] == "classification" else {}
+    if about["target"] and about["task"] == "classification":
+        known[about["target"]] = "text"
     table = read_rows(data, **options | {"kinds": known | options.get("kinds", {})})
-    return about, table, *_matched(fitted, about, table, keep, data)
+    if isinstance(table, tuple):
+        if keep:
+            raise ValueError(f"--keep {quoted(keep[0])}: svmlight has no names of columns")
+        X, labels = table
+        X, target = _matched_svmlight(model, about, X, labels, printable_path(data))
+        return ModelRows(X, target, about["task"], {}, [])
+    check_names("--keep", keep, table)
+    kept = {name: ["" if cell != cell else cell for cell in table[name].tolist()] for name in keep}
+    X, target, unused = _matched_columns(model, about, table, printable_path(data))
+    unused = [name for name in unused if name not in keep]
+    notes = [f"columns that the model was not fitted on are ignored: {listed(unused)}"] if unused else []
+    return ModelRows(X, target, about["task"], kept, notes)
 
 
 def _about(file: str) -> dict[str, Any]:
     """What the file says about its columns, checked: it may be forged."""
     from adatron.io import describe_file
-    from adatron.io.printing import printable_path
 
     about = {"columns": [], "kinds": [], "target": None, "task": None} | describe_file(file)["about"]
     lists, texts = (about["columns"], about["kinds"]), (about["target"], about["task"])
@@ -118,27 +136,29 @@ def _about(file: str) -> dict[str, Any]:
     return about
 
 
-def _matched(
-    fitted: Any, about: dict[str, Any], table: Any, keep: tuple[str, ...], data: str
-) -> tuple[Any, Any, list[str]]:
-    """Rows as the model expects them, the target if it is there, and notes."""
+def _matched_svmlight(model: Any, about: dict[str, Any], X: Any, labels: Any, source: str) -> tuple[Any, Any]:
+    """The rows with as many features as the model has, and the target."""
     from scipy.sparse import csr_array
 
-    from adatron.estimators.parameters import closest_name
-    from adatron.io.printing import listed, printable_path
+    n_features = int(model.n_features_in_)
+    if about["columns"]:
+        raise ValueError(f"{source}: is svmlight, but the model was fitted on named columns")
+    if X.shape[1] > n_features:
+        raise ValueError(f"{source}: has {X.shape[1]} features, the model was fitted on {n_features}")
+    X = csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
+    return X, labels if about["task"] == "classification" else labels.astype(float)
 
-    n_features, source, columns = int(fitted.n_features_in_), printable_path(data), about["columns"]
-    if isinstance(table, tuple):
-        X, labels = table
-        if columns:
-            raise ValueError(f"{source}: is svmlight, but the model was fitted on named columns")
-        if X.shape[1] > n_features:
-            raise ValueError(f"{source}: has {X.shape[1]} features, the model was fitted on {n_features}")
-        y = labels if about["task"] == "classification" else labels.astype(float)
-        return csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features)), y, []
+
+def _matched_columns(
+    model: Any, about: dict[str, Any], table: Any, source: str
+) -> tuple[Any, Any, list[str]]:
+    """The columns that the model was fitted on, the target if it is there, and names of other columns."""
+    from adatron.estimators.parameters import closest_name
+
+    n_features, columns, target = int(model.n_features_in_), about["columns"], about["target"]
     if len(columns) not in (0, n_features):
         raise ValueError(f"{source}: what the model file says about its columns does not fit the model")
-    given, target = list(table.columns), about["target"]
+    given = list(table.columns)
     is_unnamed = all(re.fullmatch(r"column_\d+", name) for name in [*columns, *given])
     is_shifted = is_unnamed and len(given) == n_features and not set(columns) <= set(given)
     if not columns or is_shifted:  # no names: their order counts
@@ -148,16 +168,15 @@ def _matched(
                 f"as many, or svmlight, found {len(given)} columns"
             )
         return table.set_axis(columns, axis=1) if columns else table.to_numpy(float), None, []
-    extra = [name for name in given if name not in {*columns, target, *keep}]
+    unused = [name for name in given if name not in {*columns, target}]
     absent = [name for name in columns if name not in given]
     if absent:
-        hint = closest_name(absent[0], extra)
+        hint = closest_name(absent[0], unused)
         raise ValueError(f"{source}: lacks {listed(absent, 20)} that the model was fitted on{hint}")
-    notes = [f"columns that the model was not fitted on are ignored: {listed(extra)}"] if extra else []
-    return table[columns], table[target] if target in given else None, notes
+    return table[columns], table[target] if target in given else None, unused
 
 
-def _score(fitted: Any, X: Any, y: Any, task: str | None) -> dict[str, Any] | None:
+def _score(model: Any, rows: ModelRows) -> dict[str, Any] | None:
     """How good the predictions are on rows whose target is known, against the best constant guess there."""
     import numpy as np
     import pandas as pd
@@ -165,13 +184,13 @@ def _score(fitted: Any, X: Any, y: Any, task: str | None) -> dict[str, Any] | No
     from adatron.cli.data import rows_of
     from adatron.display.report.judge import judge
 
-    known = np.flatnonzero(~pd.isna(y)) if y is not None and task is not None else np.array([], dtype=int)
-    if len(known) == 0:
+    if rows.target is None or rows.task is None:
         return None
-    is_class, values = task == "classification", np.asarray(y)[known]
-    if is_class:
-        spelled = {str(name): name for name in np.asarray(fitted.classes_).tolist()}
+    known = np.flatnonzero(~pd.isna(rows.target))
+    values = np.asarray(rows.target)[known]
+    if rows.task == "classification":
+        spelled = {str(name): name for name in np.asarray(model.classes_).tolist()}
         values = np.array([spelled.get(str(value), str(value)) for value in values.tolist()], dtype=object)
     elif values.dtype.kind not in "iuf":
         return None
-    return judge(fitted, rows_of(X, known), values, values, is_class=is_class)
+    return judge(model, rows_of(rows.X, known), values, values) if len(known) else None

@@ -8,8 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 
-from adatron.cli.signals import Signals
-from adatron.cli.terminal import say
+from adatron.cli.terminal import Signals, say
 
 _BAR, _LINES = 0.1, 5.0  # seconds between two texts
 

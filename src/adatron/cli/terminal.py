@@ -1,9 +1,10 @@
-"""Printing: tables and JSON to standard output, notes and warnings to standard error."""
+"""The command line's terminal: tables and JSON on standard output, notes on standard error, signals."""
 
 from __future__ import annotations
 
 import json
 import math
+import signal
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from adatron.io.printing import printable
 
 _FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
 _PIPED = 160  # characters of a line outside a terminal
+_ENDING = (signal.SIGINT, signal.SIGTERM)  # the first keeps the model so far, a second kills the process
 _STAND_INS = str.maketrans({"±": "+-", "█": "#", "²": "^2", "−": "-", "…": "...", "σ": "sigma", "×": "x"})
 
 
@@ -29,7 +31,6 @@ def say(text: str) -> None:
 def shown(text: str, encoding: str | None) -> str:
     """`text` in this encoding: characters that it lacks become stand-ins or escapes.
 
-    >>> from adatron.cli.terminal import shown
     >>> print(shown("R² 0.9 ± 0.1", "ascii"), shown("7 ± 2", "utf-8"))
     R^2 0.9 +- 0.1 7 ± 2
     """
@@ -42,11 +43,13 @@ def shown(text: str, encoding: str | None) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Print JSON; infinite numbers become strings, and lone surrogates escapes."""
-    click.echo(json.dumps(_plain(value), indent=2, allow_nan=False))
+    """Print JSON; what it does not know, such as infinity, becomes text, and lone surrogates escapes."""
+    click.echo(json.dumps(_plain(value), indent=2, allow_nan=False, default=str))
 
 
 def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):  # a number or an array of NumPy
+        value = value.tolist()
     if isinstance(value, dict):
         return {_plain(str(key)): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -101,3 +104,46 @@ def collected_warnings() -> Iterator[list[str]]:
             warnings.simplefilter("ignore", category)
         warnings.showwarning = tell  # restored by catch_warnings
         yield texts
+
+
+class Ended(KeyboardInterrupt):
+    """A signal has asked the process to end."""
+
+
+class Signals:
+    """Which signal has arrived, if any."""
+
+    received: int | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """130 after Ctrl-C, 143 after SIGTERM, as shells count."""
+        return 128 + (self.received or signal.SIGINT)
+
+    def check(self) -> None:
+        """Raise again, as an exception inside a destructor is lost."""
+        if self.received is not None:
+            raise Ended
+
+    def handle(self, number: int, frame: Any) -> None:
+        self.received = number
+        for ending in _ENDING:  # the next one ends the process at once
+            signal.signal(ending, signal.SIG_DFL)
+        raise Ended
+
+
+@contextmanager
+def ending_signals() -> Iterator[Signals]:
+    """Turn the signals into `Ended`; those that the parent ignores (as ``nohup`` does) stay ignored."""
+    signals, before = Signals(), {}
+    try:
+        for number in _ENDING:
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                before[number] = signal.signal(number, signals.handle)
+    except ValueError:  # only the main thread may do so
+        before = {}
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

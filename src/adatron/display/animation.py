@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
 
+from adatron.display.convergence import QUANTITIES
+from adatron.display.figures import COLOURS, import_pyplot, new_panels, quieten
 from adatron.display.margin import MarginDisplay, display_of
-from adatron.display.style import COLOURS, import_pyplot, new_panels, quieten
 from adatron.estimators import SVC
 from adatron.estimators.iter_fit import IterFitMixin
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
+    from matplotlib.figure import Figure
 
-_QUANTITIES = {"objective": "objective", "margin": "margin", "bias": "bias", "violation": "KKT violation"}
 _RING, _LARGEST_RING = 30.0, 160.0  # areas of the rings around support vectors, of α = 0 and the largest α
 
 
@@ -73,17 +75,28 @@ def animate(
     if not has_epochs:
         wanted = "SVC, KernelPerceptron or EnsembleSVC"
         raise TypeError(f"animate trains by iter_fit: model must be {wanted}, got {type(model).__name__}")
-    if quantity not in _QUANTITIES:
-        raise ValueError(f"quantity must be one of {', '.join(_QUANTITIES)}, got {quantity!r}")
+    if quantity not in QUANTITIES:
+        raise ValueError(f"quantity must be one of {', '.join(QUANTITIES)}, got {quantity!r}")
     import_pyplot()
     from matplotlib.animation import FuncAnimation
 
-    frames, history = _frames(model, X, y, grid_resolution), model.history_
+    frames = _frames(model, X, y, grid_resolution)
+    figure, draw = _drawing(frames, model.history_, quantity)
+    draw(0)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # frames must not be laid out anew, which would move them and take time
+    return FuncAnimation(figure, draw, frames=len(frames), interval=interval)
+
+
+def _drawing(
+    frames: list[_Frame], history: dict[str, list[float]], quantity: str
+) -> tuple[Figure, Callable[[int], None]]:
+    """A figure with the curve, and the function that draws a frame into it."""
     figure, (plane, curve) = new_panels(2, (9.0, 3.8))
     epochs, values = np.array(history["epoch"]), np.array(history[quantity])
     curve.plot(epochs, values, color=COLOURS[0], linewidth=1.6)
     (dot,) = curve.plot([], [], "o", color=COLOURS[1], markersize=8)
-    curve.set(xlabel="epoch", ylabel=_QUANTITIES[quantity], xscale="log" if len(epochs) > 50 else "linear")
+    curve.set(xlabel="epoch", ylabel=QUANTITIES[quantity], xscale="log" if len(epochs) > 50 else "linear")
     quieten(curve)
 
     def draw(number: int) -> None:
@@ -95,10 +108,7 @@ def animate(
         place = min(int(np.searchsorted(epochs, frame.epoch)), len(epochs) - 1)
         dot.set_data([epochs[place]], [values[place]])
 
-    draw(0)
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # frames must not be laid out anew, which would move them and take time
-    return FuncAnimation(figure, draw, frames=len(frames), interval=interval)
+    return figure, draw
 
 
 def _frames(model: Any, X: Any, y: Any, grid_resolution: int) -> list[_Frame]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from adatron.clustering import ClusterPath
-from adatron.display.style import COLOURS, INK, innermost, new_panels, quieten
+from adatron.display.figures import (
+    COLOURS,
+    INK,
+    EstimatorDisplay,
+    fitted_with,
+    new_panels,
+    quieten,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +23,7 @@ _GREY = "#BBBBBB"  # outliers
 _BAR = 0.35  # width of a bar, in steps of σ
 
 
-class ClusterPathDisplay:
+class ClusterPathDisplay(EstimatorDisplay):
     """Bars of clusters for each σ, bands between clusters that share rows, and the number of clusters.
 
     Use `from_estimator`, or give a path and call `plot`.
@@ -56,33 +62,19 @@ class ClusterPathDisplay:
     """
 
     def __init__(self, path: ClusterPath, *, chosen: tuple[int, int] | None = None) -> None:
+        if not isinstance(path, ClusterPath):
+            raise TypeError(f"path must be a ClusterPath, got {type(path).__name__}")
         self.path, self.chosen = path, chosen
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, axes: Any = None) -> ClusterPathDisplay:
-        """Draw the path from which a fitted `SupportVectorClustering` chose.
+    def _of(cls, estimator: Any) -> Self:
+        hint = (
+            "ClusterPathDisplay needs a SupportVectorClustering with sigma='auto', or "
+            "ClusterPathDisplay(model.path(X)).plot()"
+        )
+        return cls(fitted_with("path_", estimator, hint).path_)
 
-        Parameters
-        ----------
-        estimator : fitted SupportVectorClustering
-            Or a pipeline that ends in one.
-        axes : array of two Axes, optional
-            Default: a new figure.
-
-        Returns
-        -------
-        ClusterPathDisplay
-        """
-        check_is_fitted(estimator)
-        path = getattr(innermost(estimator), "path_", None)
-        if not isinstance(path, ClusterPath):
-            raise TypeError(
-                f"{type(innermost(estimator)).__name__} has no path_; ClusterPathDisplay needs a "
-                "SupportVectorClustering with sigma='auto', or ClusterPathDisplay(model.path(X)).plot()"
-            )
-        return cls(path).plot(axes=axes)
-
-    def plot(self, *, axes: Any = None) -> ClusterPathDisplay:
+    def plot(self, *, axes: Any = None) -> Self:
         """Draw bars and numbers.
 
         Parameters
@@ -92,7 +84,7 @@ class ClusterPathDisplay:
 
         Returns
         -------
-        ClusterPathDisplay
+        Self
         """
         panels = new_panels(2, (9.6, 4.0))[1] if axes is None else np.ravel(np.asarray(axes, dtype=object))
         if len(panels) != 2:

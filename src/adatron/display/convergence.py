@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from adatron.display.style import COLOURS, INK, fitted_with, new_panels, quieten
+from adatron.display.figures import COLOURS, INK, EstimatorDisplay, fitted_with, new_panels, quieten
 from adatron.estimators.classifier import Layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-_Y_LABELS = {"margin": "margin", "bias": "bias", "objective": "objective", "violation": "KKT violation"}
+QUANTITIES = {  # columns of a history, and their labels
+    "margin": "margin", "bias": "bias", "objective": "objective", "violation": "KKT violation",
+}  # fmt: skip
 _LOG_FROM = 1_000  # epochs from which the default axis is logarithmic
 _MARKED_UP_TO = 20  # epochs up to which each one has a marker
 _SMALLEST = 1e-16  # drawn where a violation is never above zero
 
 
-class ConvergenceDisplay:
+class ConvergenceDisplay(EstimatorDisplay):
     """The course of a fit, one panel for each quantity.
 
     Use `from_estimator`, or give a history and call `plot`.
@@ -75,29 +77,15 @@ class ConvergenceDisplay:
         self.final_bias, self.title = final_bias, title
 
     @classmethod
-    def from_estimator(cls, estimator: Any, **plot_kw: Any) -> ConvergenceDisplay:
-        """Draw the history of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : fitted estimator with ``history_``
-            Or a pipeline that ends in one, or a search over one.
-        **plot_kw
-            Those of `plot`.
-
-        Returns
-        -------
-        ConvergenceDisplay
-        """
+    def _of(cls, estimator: Any) -> Self:
         inner = fitted_with("history_", estimator, "ConvergenceDisplay needs an estimator of adatron")
         names, bias = problem_names_of(inner), getattr(inner, "intercept_", None)
-        display = cls(inner.history_, problem_names=names, final_bias=bias, title=_summary_of(inner))
-        return display.plot(**plot_kw)
+        return cls(inner.history_, problem_names=names, final_bias=bias, title=_summary_of(inner))
 
     def plot(
-        self, *, quantities: str | Iterable[str] = tuple(_Y_LABELS), problem: Any = None, axes: Any = None,
+        self, *, quantities: str | Iterable[str] = tuple(QUANTITIES), problem: Any = None, axes: Any = None,
         log_epochs: bool | None = None, **line_kw: Any,
-    ) -> ConvergenceDisplay:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """Draw the history.
 
         Parameters
@@ -115,23 +103,15 @@ class ConvergenceDisplay:
 
         Returns
         -------
-        ConvergenceDisplay
+        Self
         """
         names = [quantities] if isinstance(quantities, str) else list(quantities)
-        if not names or len(set(names)) < len(names) or not set(names) <= set(_Y_LABELS):
+        if not names or len(set(names)) < len(names) or not set(names) <= set(QUANTITIES):
             raise ValueError(
-                f"quantities must be some of {list(_Y_LABELS)}, each at most once, got {names!r}"
+                f"quantities must be some of {list(QUANTITIES)}, each at most once, got {names!r}"
             )
         columns = _columns(self.history, names)
-        problems = [int(number) for number in np.unique(columns["problem"])]
-        if problem is not None:
-            chosen = [int(number) for number in np.atleast_1d(np.asarray(problem, dtype=int))]
-            unknown = [number for number in chosen if number not in problems]
-            if unknown:
-                raise ValueError(
-                    f"problem must be among the numbers {problems} of the history, got {unknown}"
-                )
-            problems = chosen
+        problems = _chosen_problems(columns["problem"], problem)
         self.axes_ = new_panels(len(names))[1] if axes is None else np.asarray(axes, dtype=object).ravel()
         if len(self.axes_) != len(names):
             raise ValueError(
@@ -144,9 +124,9 @@ class ConvergenceDisplay:
         log_epochs = longest >= _LOG_FROM if log_epochs is None else log_epochs
         self.lines_: dict[str, list[Line2D]] = {}
         for ax, name in zip(self.axes_, names, strict=True):
-            self.lines_[name] = self._curves(ax, name, columns, problems, line_kw)
-            self._references(ax, name, problems)
-            ax.set(xlabel="epoch", ylabel=_Y_LABELS[name])
+            self.lines_[name] = self._draw_curves(ax, name, columns, problems, line_kw)
+            self._draw_optimum(ax, name, problems)
+            ax.set(xlabel="epoch", ylabel=QUANTITIES[name])
             quieten(ax)
             if longest == 0.0:
                 ax.text(0.5, 0.5, "no epoch was completed", transform=ax.transAxes, ha="center", color=INK)
@@ -157,24 +137,23 @@ class ConvergenceDisplay:
                 low, high = ax.get_ylim()
                 if 0.0 < low < high < 10.0 * low:  # ticks need a power of ten to read well
                     ax.set_ylim(10.0 ** np.floor(np.log10(low)), 10.0 ** np.ceil(np.log10(high)))
-        self._legend(problems, is_own_figure=axes is None)
+        self._draw_legends(problems, is_own_figure=axes is None)
         return self
 
-    def _curves(
+    def _draw_curves(
         self, ax: Axes, name: str, columns: dict[str, np.ndarray], problems: list[int], line_kw: Any
     ) -> list[Line2D]:
-        lines = []
+        lines, names = [], dict(enumerate(self.problem_names or ()))
         is_many = len(problems) > len(COLOURS)
         for place, problem in enumerate(problems):
             own = columns["problem"] == problem
-            is_named = self.problem_names is not None and problem < len(self.problem_names)
             style = {
                 "color": COLOURS[0] if is_many else COLOURS[place],
                 "linewidth": 1.6 if len(problems) == 1 else 1.0,
                 "alpha": 0.35 if is_many else 1.0,
                 "marker": "o" if own.sum() <= _MARKED_UP_TO else None,
                 "markersize": 3.0,
-                "label": self.problem_names[problem] if is_named else f"problem {problem}",  # type: ignore[index]
+                "label": names.get(problem, f"problem {problem}"),
             }
             values = columns[name][own]
             if name == "violation":  # on a logarithmic axis, zero is drawn as the smallest value above it
@@ -183,32 +162,29 @@ class ConvergenceDisplay:
             lines += ax.plot(columns["epoch"][own], values, **(style | line_kw))
         return lines
 
-    def _references(self, ax: Axes, name: str, problems: list[int]) -> None:
+    def _draw_optimum(self, ax: Axes, name: str, problems: list[int]) -> None:
         """Lines for the values at the optimum."""
         if name == "margin":
             ax.axhline(1.0, color=INK, linestyle="--", linewidth=1.0, label="margin = 1")
         if name == "bias" and self.final_bias is not None and len(problems) <= len(COLOURS):
-            label = "bias of the model"
-            for line, problem in zip(self.lines_[name], problems, strict=True):
+            for place, (line, problem) in enumerate(zip(self.lines_[name], problems, strict=True)):
                 colour = INK if len(problems) == 1 else line.get_color()
+                label = "_nolegend_" if place else "bias of the model"
                 bias = float(self.final_bias[problem])
                 ax.axhline(bias, color=colour, linestyle=":", linewidth=1.0, label=label)
-                label = "_nolegend_"
 
-    def _legend(self, problems: list[int], *, is_own_figure: bool) -> None:
+    def _draw_legends(self, problems: list[int], *, is_own_figure: bool) -> None:
+        """Name the problems below an own figure, else in the first axes; other lines in theirs."""
         curves = self.lines_[next(iter(self.lines_))] if 1 < len(problems) <= len(COLOURS) else []
-        for place, (ax, lines) in enumerate(zip(self.axes_, self.lines_.values(), strict=True)):
-            handles = [
-                line for line in ax.lines if line not in lines and not line.get_label().startswith("_")
-            ]
-            if place == 0 and not is_own_figure:
+        style: dict[str, Any] = {"frameon": False}
+        for ax, lines in zip(self.axes_, self.lines_.values(), strict=True):
+            handles = [line for line in ax.lines if line not in lines and line.get_label()[0] != "_"]
+            if ax is self.axes_[0] and not is_own_figure:
                 handles = curves + handles
             if handles:
-                ax.legend(handles=handles, fontsize=8, frameon=False)
+                ax.legend(handles=handles, fontsize=8, **style)
         if curves and is_own_figure:
-            self.figure_.legend(
-                handles=curves, loc="outside lower center", ncols=3, fontsize=9, frameon=False
-            )
+            self.figure_.legend(handles=curves, loc="outside lower center", ncols=3, fontsize=9, **style)
 
 
 def _columns(history: Mapping[str, Sequence[float]], names: list[str]) -> dict[str, np.ndarray]:
@@ -217,11 +193,22 @@ def _columns(history: Mapping[str, Sequence[float]], names: list[str]) -> dict[s
     missing = [name for name in wanted if name not in history]
     if missing:
         raise ValueError(f"history must have the lists {wanted}; {missing} missing")
-    columns = {name: np.asarray(history[name], dtype=float) for name in wanted}
-    lengths = {name: len(column) for name, column in columns.items()}
+    lengths = {name: len(history[name]) for name in wanted}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"the lists of history must have one length, got {lengths}")
-    return columns
+    return {name: np.asarray(history[name], dtype=float) for name in wanted}
+
+
+def _chosen_problems(column: np.ndarray, wanted: Any) -> list[int]:
+    """Numbers of the problems to draw."""
+    known = [int(number) for number in np.unique(column)]
+    if wanted is None:
+        return known
+    chosen = [int(number) for number in np.ravel(wanted)]
+    unknown = [number for number in chosen if number not in known]
+    if unknown:
+        raise ValueError(f"problem must be among the numbers {known} of the history, got {unknown}")
+    return chosen
 
 
 def problem_names_of(estimator: Any) -> list[str] | None:

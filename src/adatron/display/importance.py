@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from adatron.display.style import COLOURS, fitted_with, new_panels, quieten, shortened
+from adatron.display.figures import COLOURS, EstimatorDisplay, fitted_with, new_panels, quieten, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class ImportanceDisplay:
+class ImportanceDisplay(EstimatorDisplay):
     """The most important columns as horizontal bars, the most important one on top.
 
-    Use `from_estimator`, or give importances and names and call `plot`.
+    Use `from_estimator`, or give importances and names and call `plot`. Of a pipeline, columns are those that
+    the last step gets.
 
     Parameters
     ----------
@@ -53,27 +54,14 @@ class ImportanceDisplay:
             )
 
     @classmethod
-    def from_estimator(cls, estimator: Any, **plot_kw: Any) -> ImportanceDisplay:
-        """Draw the ``feature_importances_`` of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : fitted estimator with ``feature_importances_``
-            Or a pipeline that ends in one, or a search over one; columns are those of the last step then.
-        **plot_kw
-            Those of `plot`.
-
-        Returns
-        -------
-        ImportanceDisplay
-        """
+    def _of(cls, estimator: Any) -> Self:
         hint = "AutoSVC and AutoSVR have, and sklearn.inspection.permutation_importance measures those of any"
         inner = fitted_with("feature_importances_", estimator, f"{hint} estimator")
         importances = inner.feature_importances_
         names = getattr(inner, "feature_names_in_", [f"feature {j}" for j in range(len(importances))])
-        return cls(importances, list(names)).plot(**plot_kw)
+        return cls(importances, list(names))
 
-    def plot(self, *, ax: Axes | None = None, n_columns: int = 10, **bar_kw: Any) -> ImportanceDisplay:
+    def plot(self, *, ax: Axes | None = None, n_columns: int = 10, **bar_kw: Any) -> Self:
         """Draw the bars.
 
         Parameters
@@ -87,7 +75,7 @@ class ImportanceDisplay:
 
         Returns
         -------
-        ImportanceDisplay
+        Self
         """
         if n_columns < 1:
             raise ValueError(f"n_columns must be an integer >= 1, got {n_columns!r}")

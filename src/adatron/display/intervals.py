@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adatron.display.style import COLOURS, INK, new_panels
+from adatron.display.figures import COLOURS, INK, new_panels, quieten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["IntervalDisplay"]
 
 
 class IntervalDisplay:
@@ -106,12 +104,8 @@ class IntervalDisplay:
         -------
         IntervalDisplay
         """
-        if ax is None:
-            self.figure_, axes = new_panels(1)
-            ax = axes[0]
-        else:
-            self.figure_ = ax.figure  # type: ignore[assignment]
-        self.ax_ = ax
+        self.ax_ = ax = new_panels(1)[1][0] if ax is None else ax
+        self.figure_ = ax.figure
         shown = np.isfinite(self.intervals).all(axis=1)  # too few held-out rows have infinite ones
         style: dict[str, Any] = {"color": COLOURS[5], "alpha": 0.4, "linewidth": 1.5, "zorder": 1} | line_kw
         self.lines_ = ax.vlines(self.predictions[shown], *self.intervals[shown].T, **style)
@@ -126,6 +120,5 @@ class IntervalDisplay:
         title = None if self.coverage is None else f"intervals of {100.0 * self.coverage:g} %"
         ax.legend(frameon=False, fontsize=9, title=title, title_fontsize=9)
         ax.set(xlabel="prediction", ylabel="target")
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.tick_params(labelsize=9)
+        quieten(ax, grid=False)
         return self

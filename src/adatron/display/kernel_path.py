@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from adatron.display.style import COLOURS, INK, fitted_with, new_panels, plain_ticks, quieten
+from adatron.display.figures import (
+    COLOURS,
+    INK,
+    EstimatorDisplay,
+    fitted_with,
+    new_panels,
+    plain_ticks,
+    quieten,
+)
 from adatron.selection import KernelPath
 
 if TYPE_CHECKING:
@@ -15,11 +23,12 @@ if TYPE_CHECKING:
 
 _LOG_FROM = 10.0  # ratio of the largest criterion to the smallest from which its axis is logarithmic
 _LEGEND_COLUMNS = 4
+_SYMBOLS = {"sigma": "σ", "gamma": "γ"}
 _X_LABELS = {"sigma": "width σ", "gamma": "γ", "C": "C"}
 _SUPPORT = "#9A6A00"  # dark enough for the labels of an axis
 
 
-class KernelPathDisplay:
+class KernelPathDisplay(EstimatorDisplay):
     """Criterion and number of support vectors along a path of kernel widths, the best width marked.
 
     Use `from_path` or `from_estimator`, or give a path and call `plot`.
@@ -72,7 +81,7 @@ class KernelPathDisplay:
         self.path = path
 
     @classmethod
-    def from_path(cls, path: KernelPath, **plot_kw: Any) -> KernelPathDisplay:
+    def from_path(cls, path: KernelPath, **plot_kw: Any) -> Self:
         """Draw a path.
 
         Parameters
@@ -83,32 +92,19 @@ class KernelPathDisplay:
 
         Returns
         -------
-        KernelPathDisplay
+        Self
         """
         return cls(path).plot(**plot_kw)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, **plot_kw: Any) -> KernelPathDisplay:
-        """Draw the ``path_`` of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : fitted estimator with ``path_``
-            Or a pipeline that ends in one, or a search over one.
-        **plot_kw
-            Those of `plot`.
-
-        Returns
-        -------
-        KernelPathDisplay
-        """
+    def _of(cls, estimator: Any) -> Self:
         hint = "KernelPathDisplay needs an estimator that searched a path, or from_path(sigma_path(X, y))"
-        return cls(fitted_with("path_", estimator, hint).path_).plot(**plot_kw)
+        return cls(fitted_with("path_", estimator, hint).path_)
 
     def plot(
         self, *, ax: Axes | None = None, support_vectors: bool = True, log_criterion: bool | None = None,
         **line_kw: Any,
-    ) -> KernelPathDisplay:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """Draw the path.
 
         Parameters
@@ -125,63 +121,64 @@ class KernelPathDisplay:
 
         Returns
         -------
-        KernelPathDisplay
+        Self
         """
         self.ax_ = ax = new_panels(1, (6.0, 3.8))[1][0] if ax is None else ax
         self.figure_ = ax.figure
-        order = self._shown()
-        x, values = (self._column(name)[order] for name in (self.path.x, "criterion"))
-        usable = np.isfinite(values)
-        self._lines(line_kw)
-        self.best_ = self._ring()
-        self.failed_ = self._crosses(x[~usable])
-        self._scales(values[usable], log_criterion)
+        steps = self._shown()
+        x, criterion = self._column(self.path.x)[steps], self._column("criterion")[steps]
+        is_finite = np.isfinite(criterion)
+        self._draw_kernels(line_kw)
+        self.best_ = self._draw_best()
+        self.failed_ = self._draw_failed(x[~is_finite])
+        self._set_scales(criterion[is_finite], log_criterion)
         self.support_ax_: Axes | None = None
         self.support_line_: Line2D | None = None
         if support_vectors and np.isfinite(self._column("n_support")).any():
-            self._support(x, self._column("n_support")[order])
+            self._draw_support(x, self._column("n_support")[steps])
         handles = [*self.lines_.values(), *list(self.weighted_.values())[:1], self.best_, self.failed_]
         drawn = [line for line in [*handles, self.support_line_] if line is not None]
-        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
-        above["ncols"] = min(len(drawn), _LEGEND_COLUMNS)
-        ax.legend(handles=drawn, fontsize=8, frameon=False, columnspacing=1.2, **above)
+        ax.legend(
+            handles=drawn, loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize=8, frameon=False,
+            ncols=min(len(drawn), _LEGEND_COLUMNS), columnspacing=1.2,
+        )  # fmt: skip
         return self
 
-    def _lines(self, line_kw: Any) -> None:
+    def _draw_kernels(self, line_kw: Any) -> None:
         """Draw a line for each kernel, and diamonds for its steps with feature weights."""
         self.lines_: dict[str, Line2D] = {}
         self.weighted_: dict[str, Line2D] = {}
-        best, power = self.path.best.get("kernel", ""), self._column("power")
         kernels = self.path["kernel"] if "kernel" in self.path.columns else np.full(len(self.path), "")
+        is_weighted = self._column("power") > 0.0
         names = [str(name) for name in dict.fromkeys(kernels.tolist())]
         colours = dict(zip(names, [COLOURS[0], *COLOURS[2:]] * len(names), strict=False))
         for name in names:
             label = name if len(names) > 1 else self.path.criterion
-            own: dict[str, Any] = {"color": colours[name], "label": label}
-            x, values = self._usable((kernels == name) & ~(power > 0.0))
-            self.lines_[name] = self._criterion(x, values, own | line_kw)
-            x, values = self._usable((kernels == name) & (power > 0.0))
-            if len(x):
-                own |= {"marker": "D", "markersize": 5.0, "linestyle": "none", "label": "weighted features"}
-                self.weighted_[name] = self._criterion(x, values, own)
-        self.line_ = self.lines_[best]
+            style = {"linewidth": 1.6, "marker": "o", "markersize": 3.5, "zorder": 3, "color": colours[name]}
+            steps = self._shown((kernels == name) & ~is_weighted)
+            self.lines_[name] = self._draw_steps(steps, style | {"label": label} | line_kw)
+            steps = self._shown((kernels == name) & is_weighted)
+            if np.isfinite(self._column("criterion")[steps]).any():
+                style |= {"marker": "D", "markersize": 5.0, "linestyle": "none", "label": "weighted features"}
+                self.weighted_[name] = self._draw_steps(steps, style)
+        self.line_ = self.lines_[self.path.best.get("kernel", "")]
 
-    def _usable(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """σ and finite criteria of some of the steps."""
-        order = self._shown(chosen)
-        x, values = (self._column(name)[order] for name in (self.path.x, "criterion"))
-        return x[np.isfinite(values)], values[np.isfinite(values)]
+    def _draw_steps(self, steps: np.ndarray, style: dict[str, Any]) -> Line2D:
+        """Draw the finite criteria of these steps."""
+        x, criterion = self._column(self.path.x)[steps], self._column("criterion")[steps]
+        is_finite = np.isfinite(criterion)
+        return self.ax_.plot(x[is_finite], criterion[is_finite], **style)[0]
 
     def _shown(self, chosen: Any = True) -> np.ndarray:
         """Places of the steps in order of σ, from the level of the search that holds the best step.
 
         Among steps with the same σ, only the best is shown.
         """
-        level, criterion = self._column("level"), self._column("criterion")
-        same = np.flatnonzero(((level == level[self.path.best_index]) | np.isnan(level)) & chosen)
-        x = self._column(self.path.x)
-        ordered = same[np.lexsort((criterion[same], x[same]))]
-        return ordered[np.unique(x[ordered], return_index=True)[1]]
+        x, criterion, level = map(self._column, (self.path.x, "criterion", "level"))
+        is_of_level = (level == level[self.path.best_index]) | np.isnan(level)
+        best_first = np.argsort(criterion, kind="stable")
+        steps = best_first[(is_of_level & chosen)[best_first]]
+        return steps[np.unique(x[steps], return_index=True)[1]]
 
     def _column(self, name: str) -> np.ndarray:
         """A column as numbers, NaN where the path has none."""
@@ -189,26 +186,21 @@ class KernelPathDisplay:
             return np.full(len(self.path), np.nan)
         return self.path[name].astype(float)
 
-    def _criterion(self, x: np.ndarray, values: np.ndarray, line_kw: Any) -> Line2D:
-        style = {"linewidth": 1.6, "marker": "o", "markersize": 3.5, "zorder": 3}
-        return self.ax_.plot(x, values, **(style | line_kw))[0]
-
-    def _ring(self) -> Line2D:
-        best, x = self.path.best, self.path.x
-        name = {"sigma": "σ", "gamma": "γ"}.get(x, x)
+    def _draw_best(self) -> Line2D:
+        x, name = self.path.best[self.path.x], _SYMBOLS.get(self.path.x, self.path.x)
         ring: dict[str, Any] = {"marker": "o", "markersize": 10.0, "markerfacecolor": "none", "zorder": 4}
-        ring |= {"linestyle": "none", "color": COLOURS[1], "label": f"best: {name} = {best[x]:.3g}"}
-        self.ax_.axvline(best[x], color=INK, linestyle=":", linewidth=1.0)
-        return self.ax_.plot([best[x]], [best.get("criterion", np.nan)], **ring)[0]
+        ring |= {"linestyle": "none", "color": COLOURS[1], "label": f"best: {name} = {x:.3g}"}
+        self.ax_.axvline(x, color=INK, linestyle=":", linewidth=1.0)
+        return self.ax_.plot([x], [self.path.best.get("criterion", np.nan)], **ring)[0]
 
-    def _crosses(self, x: np.ndarray) -> Line2D | None:
+    def _draw_failed(self, x: np.ndarray) -> Line2D | None:
         if not len(x):
             return None
         at_bottom = self.ax_.get_xaxis_transform()
         style: dict[str, Any] = {"marker": "x", "color": INK, "markersize": 5.0, "linestyle": "none"}
         return self.ax_.plot(x, np.full(len(x), 0.03), transform=at_bottom, label="failed", **style)[0]
 
-    def _scales(self, values: np.ndarray, log_criterion: bool | None) -> None:
+    def _set_scales(self, values: np.ndarray, log_criterion: bool | None) -> None:
         ax = self.ax_
         low, high = values.min(initial=np.inf), values.max(initial=0.0)
         if log_criterion is None:
@@ -221,7 +213,7 @@ class KernelPathDisplay:
         plain_ticks(ax.xaxis)
         plain_ticks(ax.yaxis)
 
-    def _support(self, x: np.ndarray, counts: np.ndarray) -> None:
+    def _draw_support(self, x: np.ndarray, counts: np.ndarray) -> None:
         right = self.ax_.twinx()
         style: dict[str, Any] = {"color": _SUPPORT, "linewidth": 1.2, "linestyle": "--"}
         self.support_ax_ = right

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from adatron.display.style import INK, NEGATIVE, POSITIVE, import_pyplot, innermost, new_panels
+from adatron.display.figures import INK, NEGATIVE, POSITIVE, import_pyplot, innermost, new_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,9 +2,6 @@
 
 Every function escapes the text it is given, and returns a piece of HTML.
 
-Examples
---------
->>> from adatron.display.page import paragraph, table
 >>> paragraph("1 < 2")
 '<p>1 &lt; 2</p>'
 >>> table(["σ", "error"], [["1", "7.69 %"]], numeric=[1]).count("<td")
@@ -91,17 +88,15 @@ def table(
     already.
     """
     kinds = ["n" if i in numeric else "w" if i in wide else "" for i in range(len(header))]
-    head = "".join(f"<th{_class(kind)}>{escape(text)}</th>" for kind, text in zip(kinds, header, strict=True))
-    body = "\n".join(
-        "<tr>"
-        + "".join(
-            f"<td{_class(kinds[i])}>{cell if i in raw else escape(cell)}</td>" for i, cell in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
-    )
+
+    def line(tag: str, texts: Sequence[str], raw: Sequence[int] = ()) -> str:
+        cells = [text if i in raw else escape(text) for i, text in enumerate(texts)]
+        tagged = [f"<{tag}{_class(kind)}>{cell}</{tag}>" for kind, cell in zip(kinds, cells, strict=True)]
+        return f"<tr>{''.join(tagged)}</tr>"
+
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    inside = f"{title}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>"
+    body = "\n".join(line("td", row, raw) for row in rows)
+    inside = f"{title}<thead>{line('th', header)}</thead>\n<tbody>{body}</tbody>"
     return f'<div class="scroll"><table>{inside}</table></div>'
 
 

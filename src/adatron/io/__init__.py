@@ -35,9 +35,7 @@ _HOMES = {
     "read_table": "io.table", "save_model": "files.models", "to_libsvm": "files.libsvm",
     "to_onnx": "files.onnx",
 }  # fmt: skip
-__all__ = [
-    "SKOPS_TRUSTED", "describe_file", "load_model", "read_table", "save_model", "to_libsvm", "to_onnx",
-]  # fmt: skip
+__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:

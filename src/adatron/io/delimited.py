@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import zip_longest
 from typing import Any, NoReturn
 
@@ -51,7 +52,8 @@ class Delimited:
         if self.delimiter == " ":  # any run of blanks and tabs
             self.content = b"\n".join(b"\t".join(line.split()) for line in self.content.split(b"\n"))
             self.delimiter = "\t"
-        self.width, self.has_header = len(rows[0]), _has_header(rows) if header is None else header
+        self.width = len(rows[0])
+        self.has_header = _has_header(rows) if header is None else header
         self.names = [f"column_{i + 1}" for i in range(self.width)]
         if self.has_header:
             # as pandas names them, so that a TableEncoder takes the row numbers below for what they are
@@ -59,10 +61,12 @@ class Delimited:
         cells = [[cell.strip() for cell in column] for column in zip_longest(*rows, fillvalue="")]
         marks = {mark for mark in ".," for own in cells for cell in own if re.match(_DECIMAL[mark], cell)}
         self.decimal = decimal or ("," if marks == {","} else ".")
-        self.is_sure = bool(decimal or marks) or self.delimiter == ","
-        known = [self.decimal == "." and name not in self.kinds and _are_decimals(cells[i][1:])
-                 for i, name in enumerate(self.names)]  # fmt: skip
-        self.types = {f"f{i}": pa.string() for i in range(self.width) if not known[i]}  # others are inferred
+        self.is_sure_of_decimal = bool(decimal or marks) or self.delimiter == ","
+        self.types = {  # of columns that are read as text first; pyarrow reads the others as numbers at once
+            f"f{i}": pa.string()
+            for i, name in enumerate(self.names)
+            if self.decimal == "," or name in self.kinds or not _are_decimals(cells[i][1:])
+        }
         self.text: dict[str, pa.ChunkedArray] = {}  # the cells as they are written, by column
 
     def read(self) -> pa.Table:
@@ -90,11 +94,9 @@ class Delimited:
                 ),
             ).columns
         except pa.ArrowInvalid as error:
-            n_rows = len(list(self._records()))
-            self._refuse(
-                1,
-                "no rows below the names; --no-header if these are not names" if n_rows == 1 else str(error),
-            )
+            has_names_only = len(list(self._records())) == 1
+            why = "no rows below the names; --no-header if these are not names"
+            self._refuse(1, why if has_names_only else str(error))
         texts = [column for column in columns if column.type == pa.string()]
         # An unclosed quotation mark makes one long cell of everything after it.
         is_odd = has_quotes and (self.content.count(b'"') % 2 or any(_any(column, "\n") for column in texts))
@@ -120,40 +122,50 @@ class Delimited:
 
     def _typed(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         """Numbers if all cells are, text if many are not; if nearly all are, the first other is an error."""
-        kind, text = self.kinds.get(name), column
         if column.type != pa.string():
-            is_slip = pc.invert(pc.fill_null(pc.is_finite(column), True))
-            return self._refuse_cell(name, column, is_slip) if pc.any(is_slip).as_py() else column
+            self._refuse_slips(name, column, pc.invert(pc.fill_null(pc.is_finite(column), True)))
+            return column
+        kind = self.kinds.get(name)
         is_text = kind == "text" or column.null_count == len(column)
-        for dtype in (pa.int64(), pa.float64())[: 0 if is_text else 1 + (self.decimal == ".")]:
-            try:
-                numbers = pc.cast(column, dtype)
-            except pa.ArrowInvalid:
-                continue
-            is_code = dtype == pa.int64() and _any(column, _CODE)
+        numbers = None if is_text else self._cast(column)
+        if numbers is not None:
+            is_code = numbers.type == pa.int64() and _any(column, _CODE)
             if not is_code and pc.all(pc.is_finite(numbers)).as_py():
                 return numbers
             is_text = is_code and kind != "number"
-            break
         text = pc.utf8_trim_whitespace(column)
         text = pc.if_else(pc.is_in(text, pa.array(self.missing)), None, text)
         share = pc.mean(pc.cast(pc.match_substring_regex(text, _NUMBER), pa.float64())).as_py()
         if is_text or share is None or (share < _MOSTLY and kind != "number"):
             return text
-        grouped, mark = pc.match_substring_regex(text, _GROUPED[self.decimal]), self.decimal
-        is_number = pc.match_substring_regex(text, _PLAIN[mark])
-        if self.is_sure or _any(text, r"^[+-]?\d{1,3}([.,]\d{3}){2,}"):  # else 1,234 may be anything
-            is_number = pc.or_(is_number, grouped)
-        digits = pc.if_else(grouped, pc.replace_substring(text, "," if mark == "." else ".", ""), text)
+        return self._parsed(name, column, text)
+
+    def _cast(self, column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+        """Whole numbers, else decimal numbers; None if a cell is neither."""
+        for dtype in (pa.int64(), pa.float64()) if self.decimal == "." else (pa.int64(),):
+            with suppress(pa.ArrowInvalid):
+                return pc.cast(column, dtype)
+        return None
+
+    def _parsed(self, name: str, column: pa.ChunkedArray, text: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Numbers with the decimal mark, some of which may have separators of thousands."""
+        is_grouped = pc.match_substring_regex(text, _GROUPED[self.decimal])
+        is_number = pc.match_substring_regex(text, _PLAIN[self.decimal])
+        # one separator alone, as in 1,234, may be anything
+        if self.is_sure_of_decimal or _any(text, r"^[+-]?\d{1,3}([.,]\d{3}){2,}"):
+            is_number = pc.or_(is_number, is_grouped)
+        separator = "," if self.decimal == "." else "."
+        digits = pc.if_else(is_grouped, pc.replace_substring(text, separator, ""), text)
         digits = pc.if_else(is_number, pc.replace_substring(digits, ",", "."), None)
         numbers = pc.cast(digits, pa.float64())
-        is_slip = pc.and_(pc.is_valid(text), pc.invert(pc.fill_null(pc.is_finite(numbers), False)))
-        if pc.any(is_slip).as_py():
-            self._refuse_cell(name, column, is_slip)
+        is_finite = pc.fill_null(pc.is_finite(numbers), False)
+        self._refuse_slips(name, column, pc.and_(pc.is_valid(text), pc.invert(is_finite)))
         return numbers if _any(digits, r"[.eE]|\d{19}") else pc.cast(digits, pa.int64())
 
-    def _refuse_cell(self, name: str, column: pa.ChunkedArray, is_slip: pa.ChunkedArray) -> NoReturn:
+    def _refuse_slips(self, name: str, column: pa.ChunkedArray, is_slip: pa.ChunkedArray) -> None:
         place = pc.index(is_slip, True).as_py()
+        if place < 0:
+            return
         line = next(line for i, line in enumerate(self._records()) if i == place + self.has_header)
         what = f"column {quoted(name)}: {quoted(str(column[place].as_py()))} is not a number"
         hint = (

@@ -12,9 +12,6 @@ _LONGEST_QUOTE = 40
 def printable(text: str, encoding: str | None = None) -> str:
     """`text` with everything escaped that is no visible character, or that `encoding` lacks.
 
-    Examples
-    --------
-    >>> from adatron.io.printing import printable
     >>> print(printable("a\\x1b[31mσ\\n", "ascii"))
     a\\x1b[31m\\u03c3\\n
     """
@@ -26,14 +23,16 @@ def printable(text: str, encoding: str | None = None) -> str:
 def printable_path(path: str | bytes | os.PathLike[Any]) -> str:
     """The name of a file, escaped; one that looks like an option is written as ``./-name``.
 
-    Examples
-    --------
-    >>> from adatron.io.printing import printable_path
     >>> print(printable_path("two\\nlines.csv"), printable_path("-rf"))
     two\\nlines.csv ./-rf
     """
     name = printable(os.fsdecode(path))
     return f"./{name}" if name.startswith("-") else name
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun: 1 row, 2 rows."""
+    return f"{n:,} {noun}{'s' if n != 1 else ''}"
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
@@ -45,9 +44,6 @@ def listed(names: Sequence[str], most: int = 5) -> str:
 def quoted(text: str) -> str:
     """`text` escaped, in quotation marks, and cut when it is long.
 
-    Examples
-    --------
-    >>> from adatron.io.printing import quoted
     >>> print(quoted("3O.5"), quoted("x" * 1000))
     '3O.5' 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'
     """

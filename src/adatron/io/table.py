@@ -3,27 +3,42 @@
 pyarrow does the reading. Of the libraries tried on messy files, only pyarrow refuses rows with too few or too
 many cells: polars fills short rows with nulls, and duckdb takes such a file for one column of text. It also
 reads Parquet, Arrow, JSON lines and Zstandard.
+
+Files are read into memory up to a limit, not mapped: truncating a mapped file kills the process.
 """
 
 from __future__ import annotations
 
+import bz2
+import codecs
+import gzip
 import io
+import lzma
 import os
 import re
+import sys
+import zlib
 from collections import Counter
 from collections.abc import Collection, Mapping
+from contextlib import nullcontext
 from pathlib import PurePath
 from typing import IO, Any
 
-from adatron.io.printing import listed, quoted
-from adatron.io.source import BINARY, read_bytes, to_utf8
+from adatron.io.printing import listed, printable_path, quoted
 from adatron.io.svmlight import looks_like_svmlight, read_svmlight
 
 FORMATS = ("csv", "tsv", "svmlight", "jsonl", "parquet", "arrow")
 _ENDINGS = {f".{name}": name for name in FORMATS} | {
-    ".svm": "svmlight", ".libsvm": "svmlight", ".ndjson": "jsonl", ".feather": "arrow", ".ipc": "arrow",
+    ".svm": "svmlight", ".libsvm": "svmlight", ".ndjson": "jsonl", ".json": "jsonl", ".feather": "arrow",
+    ".ipc": "arrow",
 }  # fmt: skip
 _MOST_LABELS = 1000  # distinct numbers of a target whose spelling is kept
+_BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow"}  # by their first bytes
+_CHUNK = 2**23
+_HARMLESS = 256 * 2**20  # bytes that any machine can take
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+_BOMS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",  # before UTF-16, which begins alike
+         codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # fmt: skip
 
 
 def read_table(
@@ -89,21 +104,26 @@ def read_table(
     """
     if format not in (None, *FORMATS):
         raise ValueError(f"format={format!r} must be one of {', '.join(FORMATS)}")
-    name, content = read_bytes(source, max_bytes, max_line_bytes)
-    kind, spelled = format or _format_of(name, content), {}
-    text = b"" if kind in BINARY.values() else to_utf8(name, content, encoding)
-    if kind == "svmlight" or (not kind and looks_like_svmlight(text)):
+    name, content = _read_bytes(source, max_bytes, max_line_bytes)
+    kind = format or _format_of(name, content)
+    text = b"" if kind in _BINARY.values() else _to_utf8(name, content, encoding)
+    kind = kind or _format_of_text(text)
+    spelled: dict[str, Any] = {}
+    if kind == "svmlight":
         return read_svmlight(text, name, zero_based)
-    if kind == "jsonl" or kind in BINARY.values() or (not kind and text.lstrip().startswith(b"{")):
-        table = _read_arrow(name, text or content, kind or "jsonl", max_bytes or 2**26 + 100 * len(content))
+    if kind in (*_BINARY.values(), "jsonl"):
+        table = _read_arrow(name, text or content, kind, max_bytes or 2**26 + 100 * len(content))
     else:
         from adatron.io.delimited import Delimited
 
-        first = text[: text.find(b"\n")]
-        _check_width(name, 1 + max(map(first.count, (b",", b";", b"\t", b"|", b" "))), max_columns)
-        read = Delimited(text, name, delimiter=delimiter or ("\t" if kind == "tsv" else None), header=header,
-                         decimal=decimal, missing=missing, kinds=kinds)  # fmt: skip
-        table, spelled = read.read(), read.text
+        first_line = text[: text.find(b"\n")]
+        n_delimiters = max(map(first_line.count, (b",", b";", b"\t", b"|", b" ")))
+        _check_width(name, 1 + n_delimiters, max_columns)
+        delimited = Delimited(
+            text, name, delimiter=delimiter or ("\t" if kind == "tsv" else None), header=header,
+            decimal=decimal, missing=missing, kinds=kinds,
+        )  # fmt: skip
+        table, spelled = delimited.read(), delimited.text
     return _frame(name, table, target, ignore, max_columns, spelled)
 
 
@@ -123,9 +143,17 @@ def find_target(columns: Collection[str], target: str | None = None, source: str
 
 def _format_of(name: str, content: bytes) -> str:
     """By the first bytes, else by the ending of the name; "" for text of some kind."""
-    known = [kind for magic, kind in BINARY.items() if content.startswith(magic)]
+    for magic, kind in _BINARY.items():
+        if content.startswith(magic):
+            return kind
     endings = [e for e in PurePath(name.lower()).suffixes if e not in (".gz", ".xz", ".bz2", ".zst")]
-    return known[0] if known else _ENDINGS.get(endings[-1], "") if endings else ""
+    return _ENDINGS.get(endings[-1], "") if endings else ""
+
+
+def _format_of_text(text: bytes) -> str:
+    if looks_like_svmlight(text):
+        return "svmlight"
+    return "jsonl" if text.lstrip().startswith(b"{") else "csv"
 
 
 def _read_arrow(name: str, content: bytes, kind: str, max_bytes: float) -> Any:
@@ -140,17 +168,16 @@ def _read_arrow(name: str, content: bytes, kind: str, max_bytes: float) -> Any:
         if kind == "arrow":
             return pa.ipc.open_file(pa.BufferReader(content)).read_all()
         file = ParquetFile(pa.BufferReader(content))
-        if 8 * file.metadata.num_rows * file.metadata.num_columns > max_bytes:  # by a few run lengths
+        if 8 * file.metadata.num_rows * file.metadata.num_columns > max_bytes:  # a few bytes may be many rows
             raise ValueError(f"{name}: has more than {max_bytes} bytes; max_bytes (--no-limits) allows more")
         return file.read()
     except (pa.ArrowException, OSError) as error:
         if kind == "jsonl" and content.lstrip().startswith(b"["):
             raise ValueError(f"{name}: a JSON array; expected JSON lines, one object a line") from error
         row = re.search(r" in row (\d+)", str(error))
-        line = f":{int(row[1]) + 1}" if row else ""
-        raise ValueError(
-            f"{name}{line}: no {kind} file, or damaged: {' '.join(str(error).split())}"
-        ) from error
+        place = f"{name}:{int(row[1]) + 1}" if row else name
+        message = " ".join(str(error).split())
+        raise ValueError(f"{place}: no {kind} file, or damaged: {message}") from error
 
 
 def _check_width(name: str, n_columns: int, max_columns: float) -> None:
@@ -165,13 +192,14 @@ def _frame(
     import pyarrow as pa
 
     _check_width(name, table.num_columns, max_columns)
-    twice = [own for own, count in Counter(table.column_names).items() if count > 1]
-    kept = [own for own in table.column_names if own not in ignore]
-    if twice or not kept or table.num_rows == 0:
-        rows = f"{table.num_rows} rows of {len(kept)} columns"
-        what = f"column {quoted(twice[0])} twice" if twice else rows
-        raise ValueError(f"{name}: found {what}, expected a table")
-    table, chosen = table.select(kept), find_target(kept, target, name)
+    for column, count in Counter(table.column_names).items():
+        if count > 1:
+            raise ValueError(f"{name}: found column {quoted(column)} twice, expected a table")
+    kept = [column for column in table.column_names if column not in ignore]
+    if not kept or table.num_rows == 0:
+        raise ValueError(f"{name}: found {table.num_rows} rows of {len(kept)} columns, expected a table")
+    chosen = find_target(kept, target, name)
+    table = table.select(kept)
     for i, field in enumerate(table.schema):
         if pa.types.is_decimal(field.type):
             table = table.set_column(i, field.name, table.column(i).cast(pa.float64()))
@@ -182,6 +210,102 @@ def _frame(
     frame = table.to_pandas(date_as_object=False)
     frame.attrs["source"] = name
     if chosen in spelled and frame[chosen].dtype.kind in "if" and frame[chosen].nunique() <= _MOST_LABELS:
-        pairs = [*zip(frame[chosen].tolist(), spelled[chosen].to_pylist(), strict=True)]
-        frame.attrs["spelling"] = {value: cell.strip() for value, cell in pairs[::-1] if cell is not None}
+        pairs = zip(frame[chosen].tolist()[::-1], spelled[chosen].to_pylist()[::-1], strict=True)
+        frame.attrs["spelling"] = {value: cell.strip() for value, cell in pairs if cell is not None}
     return frame
+
+
+def _read_bytes(source: Any, max_bytes: float | None, max_line_bytes: float) -> tuple[str, bytes]:
+    """The printable name of `source`, and its content, decompressed."""
+    name, opened = _open(source)
+    with opened as stream:
+        before = _state(stream)
+        content = _read(stream, name, max_bytes, max_line_bytes)
+        if before != _state(stream):
+            raise OSError(f"{name}: the file changed while it was read; read it again when it is complete")
+    kind = next((kind for magic, kind in _COMPRESSIONS.items() if content.startswith(magic)), None)
+    if kind is None:
+        return name, content
+    try:
+        return name, _read(_decompressed(kind, io.BytesIO(content)), name, max_bytes, max_line_bytes)
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        raise ValueError(f"{name}: the {kind} data are damaged or incomplete: {error}") from error
+
+
+def _open(source: Any) -> tuple[str, Any]:
+    """A printable name, and a context manager with a binary stream."""
+    if isinstance(source, str) and source == "-":
+        if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+            raise OSError(
+                "<stdin>: is a terminal or closed; pipe data into it, or name a file instead of '-'"
+            )
+        return "<stdin>", nullcontext(sys.stdin.buffer)
+    if isinstance(source, str | bytes | os.PathLike):
+        return printable_path(source), open(source, "rb")
+    if isinstance(source, io.StringIO):
+        return "<stream>", io.BytesIO(source.read().encode("utf-8", "surrogatepass"))
+    name = getattr(source, "name", None)
+    return printable_path(name) if isinstance(name, str) else "<stream>", nullcontext(source)
+
+
+def _state(stream: Any) -> tuple[int, int] | None:
+    """Size and time of change of a file; None of other streams."""
+    if not isinstance(stream, io.BufferedReader | io.FileIO):
+        return None
+    status = os.fstat(stream.fileno())
+    return status.st_size, status.st_mtime_ns
+
+
+def _decompressed(kind: str, stream: io.BytesIO) -> Any:
+    if kind == "zstd":
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(stream, "zstd")
+    opener: Any = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[kind]
+    return opener(stream)
+
+
+def _read(stream: Any, name: str, max_bytes: float | None, max_line_bytes: float) -> bytes:
+    """All bytes of a stream; an error as soon as they, or one line of text, are more than allowed."""
+    chunks: list[bytes] = []
+    size = line_size = 0
+    allowed = _HARMLESS if max_bytes is None else max_bytes
+    while chunk := stream.read(int(min(_CHUNK, max_line_bytes))):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > allowed and max_bytes is None:
+            from adatron.numerics.memory import available_memory  # late: its package is slow to import
+
+            allowed = max_bytes = max(_HARMLESS, available_memory() // 4)
+        end = chunk.find(b"\n")  # of the line; chunks are no longer than a line may be
+        line_size += len(chunk) if end < 0 else end
+        is_text = not chunks[0].startswith((*_COMPRESSIONS, *_BINARY))
+        if size > allowed or (is_text and line_size > max_line_bytes):
+            what = f"more than {allowed}" if size > allowed else f"a line of more than {max_line_bytes}"
+            raise ValueError(f"{name}: has {what} bytes; max_bytes, max_line_bytes (--no-limits) allow more")
+        if end >= 0:
+            line_size = len(chunk) - chunk.rfind(b"\n") - 1
+    return b"".join(chunks)
+
+
+def _to_utf8(name: str, content: bytes, encoding: str | None) -> bytes:
+    """The text as UTF-8 without byte order mark; without `encoding` the mark says what it is, else UTF-8."""
+    codec = encoding or next((codec for bom, codec in _BOMS.items() if content.startswith(bom)), "utf-8")
+    text = content
+    try:
+        if codecs.lookup(codec).name != "utf-8" or not content.isascii():
+            text = content.decode(codec).encode().removeprefix(codecs.BOM_UTF8)
+        offset = content.find(0) if b"\0" in text else None
+    except LookupError:
+        raise ValueError(f"encoding={codec!r} is not known; utf-8, utf-16 and latin-1 are common") from None
+    except UnicodeDecodeError as error:
+        offset = error.start
+    if offset is not None:
+        line = 1 + content.count(b"\n", 0, offset)
+        found = f"found byte 0x{content[offset]:02x} at byte offset {offset}"
+        raise ValueError(
+            f"{name}:{line}: not {codec} text: {found}; --encoding says what it is, if it is text"
+        )
+    if not text or text.isspace():
+        raise ValueError(f"{name}: is empty, expected a table")
+    return text

@@ -1,7 +1,7 @@
 """The playground ``adatron play``: a local page on which the algorithms are watched while they learn.
 
-`algorithms` says what can be trained and checks what the page asks for, `frames` trains and describes the
-model after every epoch, `presets` has points to begin with, `server` hands it all to the page in ``page/``.
+`algorithms` says what can be trained on which points and checks what the page asks for, `frames` trains and
+describes the model after every epoch, `server` hands it all to the page in ``page/``.
 
 >>> from adatron.play import PlayServer
 >>> with PlayServer() as server:  # on a free port, behind a random token

@@ -16,9 +16,8 @@ from importlib.resources import files
 from threading import BoundedSemaphore
 from typing import Any
 
-from adatron.play.algorithms import Request, choices
+from adatron.play.algorithms import PRESETS, Request, choices, preset
 from adatron.play.frames import frames
-from adatron.play.presets import PRESETS, preset
 
 __all__ = ["PlayServer"]
 
@@ -99,12 +98,13 @@ class _Handler(BaseHTTPRequestHandler):
         token, slash, name = self.path.removeprefix("/").partition("/")
         if not secrets.compare_digest(token.encode(), self.server.token.encode()):
             raise _Refused(HTTPStatus.FORBIDDEN, "wrong token; use the address that adatron play printed")
-        return name if slash else "a file of no page"
+        if not slash:
+            raise _Refused(HTTPStatus.NOT_FOUND, "there is no such page")
+        return name
 
     def _get(self, name: str) -> None:
         if name == "choices":
-            titles = {key: title for key, (title, _) in PRESETS.items()}
-            self._send_json(choices() | {"presets": titles})
+            self._send_json(choices())
         elif name.startswith("presets/") and name.removeprefix("presets/") in PRESETS:
             self._send_json(preset(name.removeprefix("presets/")))
         elif name in _FILES:

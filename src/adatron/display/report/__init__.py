@@ -11,7 +11,237 @@
 (True, True)
 """
 
-from adatron.display.report.build import fit_report
-from adatron.display.report.story import FitStory
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import confusion_matrix, mean_absolute_error
+
+from adatron.auto.base import AutoEstimator
+from adatron.display.figures import encoder_of
+from adatron.display.page import (
+    beside,
+    code,
+    definitions,
+    figure_html,
+    heading,
+    items,
+    page,
+    paragraph,
+    table,
+)  # fmt: skip
+from adatron.display.report import pictures
+from adatron.display.report.judge import FitStory, what_mattered
+from adatron.display.report.words import (
+    amount_words,
+    bound_words,
+    certificate_words,
+    choice_words,
+    contribution_rows,
+    importance_words,
+    kernel_width,
+    score_words,
+)  # fmt: skip
+from adatron.explanation import explain
 
 __all__ = ["FitStory", "fit_report"]
+
+_MOST_CLASSES = 30  # in a confusion matrix
+_MOST_NAMED = 12  # classes whose support vectors are counted, columns that mattered
+_MOST_COLUMNS = 100
+_MOST_CLUSTERS = 50
+_MOST_CELLS = 50_000  # of a machine's vectors, up to which a prediction is explained in seconds
+_BACKGROUND = 10  # rows that the explained one is compared with
+_COVERAGE = 0.9  # of intervals and of sets of classes
+
+
+def fit_report(story: FitStory) -> str:
+    """The report as one HTML document."""
+    n_test = f"{story.X_test.shape[0]:,}" if story.has_test_rows else "none"
+    data = [("training rows", f"{story.X_train.shape[0]:,}"), ("test rows", n_test), *story.data.items()]
+    results = {"outliers": _outliers, "clusters": _clusters}
+    certificate = [*certificate_words(story.machine), *bound_words(story)]
+    body = [
+        heading("Data"), definitions(data), items(story.notes),
+        heading("Result"), *results.get(story.task, _scores)(story),
+        items([f"Warning: {text}" for text in story.warnings]),
+        *_model_section(story.machine),
+        *_example_section(story),
+        *_columns_section(story),
+        *_cost_section(story),
+        *_convergence_section(story.machine),
+        heading("Certificate"), *map(paragraph, certificate),
+    ]  # fmt: skip
+    return page(f"{type(story.machine).__name__} on {story.name}", body)
+
+
+def _scores(story: FitStory) -> list[str]:
+    """How good the predictions are: numbers in the words of the command line, then tables and figures."""
+    target = story.data.get("target", "the target")
+    measured = score_words(story.judgement, target, is_training=not story.has_test_rows)
+    more, parts = _regression(story) if story.task == "regression" else _classification(story)
+    columns = [str(name) for name in getattr(story.X_train, "columns", [])]
+    mattered = importance_words(what_mattered(story.model, columns), _MOST_NAMED)
+    named = [("what mattered", mattered)] if mattered else []
+    parts.insert(0, definitions([*measured, *more, *named]))
+    if not story.has_test_rows:
+        parts.insert(0, paragraph("These are the training rows: no test rows were held out."))
+    return parts
+
+
+def _classification(story: FitStory) -> tuple[list[tuple[str, str]], list[str]]:
+    """Further numbers, and the pieces of HTML below all numbers."""
+    more = []
+    if isinstance(story.machine, AutoEstimator):
+        X, y = story.judged
+        sets = story.machine.predict_set(_inputs(story, X), coverage=_COVERAGE)
+        classes = story.machine.classes_
+        held = np.mean((sets & (y[:, None] == classes)).any(axis=1))
+        more = [(
+            f"{100 * _COVERAGE:.0f} % sets of classes",
+            f"hold the true class of {100 * held:.1f} % of these rows; {sets.sum(axis=1).mean():.2f} classes "
+            "on average",
+        )]  # fmt: skip
+    drawn = [
+        (pictures.roc(story), "Receiver operating characteristic"),
+        (pictures.margins(story), "Margins: rows left of the dashed line are misclassified"),
+        (pictures.calibration(story), "Calibration: the closer to the dashed line, the better"),
+    ]
+    figures = [figure_html(figure, caption) for figure, caption in drawn if figure is not None]
+    return more, [_confusion_table(story), beside(figures)]
+
+
+def _confusion_table(story: FitStory) -> str:
+    y = story.judged[1]
+    classes = np.union1d(story.machine.classes_, y)
+    if len(classes) > _MOST_CLASSES:
+        return paragraph(f"{len(classes)} classes: too many for a table of confusions.")
+    counts = confusion_matrix(y, story.predictions, labels=classes)
+    rows = [[str(name), *map(str, own)] for name, own in zip(classes, counts.tolist(), strict=True)]
+    header = ["true \\ predicted", *map(str, classes)]
+    return table(header, rows, numeric=range(1, len(header)), caption="Confusions")
+
+
+def _regression(story: FitStory) -> tuple[list[tuple[str, str]], list[str]]:
+    """Further numbers, and the pieces of HTML below all numbers."""
+    X, y = story.judged
+    more = [("mean absolute error", amount_words(mean_absolute_error(y, story.predictions)))]
+    figures = [figure_html(pictures.residuals(story), "Predicted against true values, and the residuals")]
+    if isinstance(story.machine, AutoEstimator):
+        ends = story.machine.predict_interval(_inputs(story, X), coverage=_COVERAGE)
+        held = np.mean((ends[:, 0] <= y) & (y <= ends[:, 1]))
+        width = amount_words(np.mean(np.ptp(ends, axis=1)))
+        name = f"{100 * _COVERAGE:.0f} % intervals"
+        more.append((name, f"hold {100 * held:.1f} % of these rows; {width} wide on average"))
+        figures.append(figure_html(pictures.intervals(story, ends), "Predictions with their intervals"))
+    return more, figures
+
+
+def _inputs(story: FitStory, X: Any) -> Any:
+    """Rows as the estimator inside the pipeline takes them."""
+    return X if story.model is story.machine else story.model[:-1].transform(X)
+
+
+def _outliers(story: FitStory) -> list[str]:
+    share = np.mean(story.model.predict(story.X_train) < 0)
+    sentence = f"{100 * share:.2f} % of the training rows are outliers."
+    picture = figure_html(pictures.outlier_scores(story), "Outliers lie left of the dashed line")
+    return [paragraph(sentence), picture]
+
+
+def _clusters(story: FitStory) -> list[str]:
+    labels, counts = np.unique(story.machine.labels_, return_counts=True)
+    rows = [
+        ["noise points" if label < 0 else str(label), f"{count:,}"]
+        for label, count in zip(labels.tolist(), counts.tolist(), strict=True)
+    ]
+    return [table(["cluster", "rows"], rows[:_MOST_CLUSTERS], numeric=[1], caption="Sizes of the clusters")]
+
+
+def _model_section(machine: Any) -> list[str]:
+    default = type(machine)().get_params(deep=False)
+    given = {name: own for name, own in machine.get_params(deep=False).items() if own != default[name]}
+    shown = [("estimator", type(machine).__name__), *((name, str(own)) for name, own in given.items())]
+    sigma, gamma = kernel_width(machine)
+    if sigma is not None:
+        shown.append(("kernel width σ", f"{sigma:.4g} (gamma = {gamma:.4g})"))
+    if hasattr(machine, "support_"):
+        counts = f"{len(machine.support_):,}"
+        if hasattr(machine, "classes_") and len(machine.classes_) <= _MOST_NAMED:
+            per_class = zip(machine.classes_.tolist(), np.asarray(machine.n_support_).tolist(), strict=True)
+            counts += f" ({', '.join(f'{name}: {count:,}' for name, count in per_class)})"
+        shown.append(("support vectors", counts))
+    parts = [heading("Model"), definitions(shown)]
+    if isinstance(machine, AutoEstimator):
+        parts.append(paragraph(choice_words(machine)))
+        if len(machine.path_) > 1:
+            caption = "What each width of each kernel was worth on held-out rows"
+            parts.append(figure_html(pictures.path(machine), caption))
+    return parts
+
+
+def _example_section(story: FitStory) -> list[str]:
+    """Why the row that is most wrong got its prediction."""
+    if not isinstance(story.machine, AutoEstimator):
+        return []
+    sizes = [machine.vectors.shape for machine in story.machine._expansions()]
+    if max(n_rows * n_columns for n_rows, n_columns in sizes) > _MOST_CELLS:
+        return []
+    X, y = story.judged
+    if story.task == "classification":
+        probabilities = np.asarray(story.model.predict_proba(X))
+        places = np.searchsorted(story.machine.classes_, y).clip(0, probabilities.shape[1] - 1)
+        worst = int(probabilities[np.arange(len(y)), places].argmin())
+    else:
+        worst = int(np.abs(y - story.predictions).argmax())
+    rows = X.iloc if hasattr(X, "iloc") else X
+    others = np.linspace(0, len(y) - 1, min(len(y), _BACKGROUND)).astype(int)
+    found = explain(story.model, rows[[worst]], background=rows[others])
+    said, true = story.predictions[worst], y[worst]
+    if story.task == "regression":
+        said, true = amount_words(said), amount_words(float(true))
+    sentence = (
+        f"{'Test' if story.has_test_rows else 'Training'} row {worst} (counting from 0) is furthest off: "
+        f"predicted {said}, true {true}. What its columns added to the decision value, from "
+        f"{amount_words(found.base)} on average to {amount_words(found.decision)} (Shapley values):"
+    )
+    added = table(["column", "value", "adds"], contribution_rows(found, _MOST_NAMED), numeric=[2])
+    return [heading("The worst prediction, explained"), paragraph(sentence), added]
+
+
+def _columns_section(story: FitStory) -> list[str]:
+    """What the encoder did with every column, and how much was missing."""
+    encoder = encoder_of(story.model)
+    if encoder is None:
+        return []
+    columns = list(encoder.columns_)
+    rows = [[own.name, own.kind, f"{own.n_missing:,}", own.done] for own in columns[:_MOST_COLUMNS]]
+    n_more = len(columns) - len(rows)
+    note = [paragraph(f"{n_more:,} further columns are not shown.")] if n_more else []
+    n_missing, n_cells = sum(own.n_missing for own in columns), story.X_train.shape[0] * len(columns)
+    missing = f"{n_missing:,} of {n_cells:,} cells of the training rows are missing."
+    header = ["column", "kind", "missing", "what was done"]
+    return [heading("Columns"), paragraph(missing), table(header, rows, numeric=[2], wide=[3]), *note]
+
+
+def _cost_section(story: FitStory) -> list[str]:
+    spent = [("time of the fit", f"{story.seconds:.3g} s")]
+    if story.memory is not None:
+        spent.append(("memory at the peak", f"{story.memory / 1e6:,.0f} MB"))
+    parts = [heading("Time and memory"), definitions(spent)]
+    if story.model_file is None:
+        return parts
+    machine = "model[-1]" if hasattr(story.model, "steps") else "model"
+    use = "model.predict(X)" if hasattr(story.model, "predict") else f"{machine}.labels_"
+    lines = f"from adatron.io import load_model\n\nmodel = load_model({story.model_file!r})\n{use}"
+    return [*parts, heading("Load the model"), code(lines)]
+
+
+def _convergence_section(machine: Any) -> list[str]:
+    figure = pictures.convergence(machine)
+    if figure is None:
+        return []
+    several = "; a curve for each problem, at most six" if len(set(machine.history_["problem"])) > 1 else ""
+    caption = f"Objective, margin and violation by epoch{several}"
+    return [heading("Convergence"), figure_html(figure, caption)]

@@ -1,18 +1,140 @@
-"""How good a model is on new rows, compared with the best constant guess, and how certain that is."""
+"""A fit, how good it is on rows that it was not trained on, and how certain that is."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
+from sklearn.base import is_classifier, is_clusterer, is_outlier_detector, is_regressor
+from sklearn.metrics import roc_auc_score
 
-from adatron.display.style import innermost
+from adatron.display.figures import innermost
 
-_SURE = 1.96  # standard errors on either side: 95 %
-_DRAWS = 500
+_STANDARD_ERRORS = 1.96  # on either side: 95 %
+_BOOTSTRAP_DRAWS = 500
+_TASKS = {
+    "classification": is_classifier, "regression": is_regressor, "outliers": is_outlier_detector,
+    "clusters": is_clusterer,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FitStory:
+    """A fit, as the summary and the report need it.
+
+    Parameters
+    ----------
+    name : str
+        Of the data.
+    model : estimator
+        Fitted; a pipeline that ends in one of ours will do.
+    X_train, y_train, X_test, y_test : array, data frame, sparse matrix or None
+        In the form that `model` predicts from; without test rows the training rows are judged.
+    seconds : float
+        Of the fit.
+    memory : float, optional
+        Bytes at the peak.
+    data : mapping, optional
+        What else is known of the data: names and values. ``"target"`` is the name of the target.
+    notes, warnings : sequence of str
+    model_file : str, optional
+        Where the model was saved.
+    """
+
+    name: str
+    model: Any
+    X_train: Any
+    y_train: Any
+    X_test: Any = None
+    y_test: Any = None
+    seconds: float = math.nan
+    memory: float | None = None
+    data: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    model_file: str | None = None
+
+    @cached_property
+    def machine(self) -> Any:
+        """The estimator inside the pipeline."""
+        return innermost(self.model)
+
+    @cached_property
+    def task(self) -> str:
+        """ "classification", "regression", "outliers" or "clusters"."""
+        return next(task for task, has_task in _TASKS.items() if has_task(self.machine))
+
+    @property
+    def has_test_rows(self) -> bool:
+        return self.X_test is not None
+
+    @property
+    def judged(self) -> tuple[Any, np.ndarray]:
+        """The test rows and their targets; those of training where there are none for testing."""
+        if self.has_test_rows:
+            return self.X_test, np.asarray(self.y_test)
+        return self.X_train, np.asarray(self.y_train)
+
+    @cached_property
+    def predictions(self) -> np.ndarray:
+        """Of the judged rows."""
+        return np.asarray(self.model.predict(self.judged[0]))
+
+    @cached_property
+    def judgement(self) -> dict[str, Any]:
+        """What `judge` says of the judged rows."""
+        X, y = self.judged
+        return judge(self.model, X, y, self.y_train, self.predictions)
+
+
+def judge(model: Any, X: Any, y: Any, y_train: Any, predicted: Any = None) -> dict[str, Any]:
+    """Error with its interval, that of the best constant guess, and AUC, or RMSE and R².
+
+    The best constant guess is the most frequent class, or the mean, of the training rows.
+    """
+    predicted = np.asarray(model.predict(X) if predicted is None else predicted)
+    y, y_train = np.asarray(y), np.asarray(y_train)
+    if is_classifier(innermost(model)):
+        return _judge_classes(model, X, y, y_train, predicted)
+    squared, squared_of_guess = (y - predicted) ** 2, (y - np.mean(y_train)) ** 2
+    rmse_interval = [math.sqrt(end) for end in _mean_interval(squared)]
+    variance = float(np.var(y))
+    return {
+        "n_judged": len(y),
+        "rmse": math.sqrt(squared.mean()),
+        "rmse_interval": rmse_interval,
+        "baseline_rmse": math.sqrt(squared_of_guess.mean()),
+        "is_better": _is_clearly_less(squared, squared_of_guess),
+        "r2": 1.0 - float(squared.mean()) / variance if variance > 0.0 else math.nan,
+    }
+
+
+def _judge_classes(
+    model: Any, X: Any, y: np.ndarray, y_train: np.ndarray, predicted: np.ndarray
+) -> dict[str, Any]:
+    n, is_wrong = len(y), predicted != y
+    guess = Counter(y_train.tolist()).most_common(1)[0][0]
+    found = {
+        "n_judged": n,
+        "n_wrong": int(is_wrong.sum()),
+        "error_percent": 100.0 * float(is_wrong.mean()),
+        "error_interval_percent": [100.0 * end for end in wilson(int(is_wrong.sum()), n)],
+        "baseline": str(guess),
+        "baseline_error_percent": 100.0 * float(np.mean(y != guess)),
+        "is_better": _is_clearly_less(is_wrong, y != guess),
+    }
+    classes = np.asarray(model.classes_)
+    is_positive = y == classes[-1]
+    if len(classes) == 2 and 0 < is_positive.sum() < n:
+        found["positive_class"] = str(classes[1])
+        found["auc"] = float(roc_auc_score(is_positive, model.decision_function(X)))
+    return found
 
 
 def wilson(wrong: int, n: int) -> tuple[float, float]:
@@ -25,50 +147,12 @@ def wilson(wrong: int, n: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def judge(model: Any, X: Any, y: Any, y_train: Any, *, is_class: bool) -> dict[str, Any]:
-    """Error with its interval, that of the best constant guess, and AUC, or RMSE and R².
-
-    The best constant guess is the most frequent class, or the mean, of the training rows.
-    """
-    predicted, y, y_train = np.asarray(model.predict(X)), np.asarray(y), np.asarray(y_train)
-    n = len(y)
-    if not is_class:
-        squared, mean = (y - predicted) ** 2, float(np.mean(y_train))
-        error = float(squared.mean())
-        low, high = _mean_interval(squared)
-        total = float(np.sum((y - y.mean()) ** 2))
-        guessed = (y - mean) ** 2
-        return {
-            "n_judged": n,
-            "rmse": math.sqrt(error),
-            "rmse_interval": [math.sqrt(low), math.sqrt(high)],
-            "baseline_rmse": math.sqrt(float(guessed.mean())),
-            "is_better": _is_less(squared, guessed),
-            "r2": 1.0 - n * error / total if total > 0.0 else math.nan,
-        }
-    wrong, guess = int(np.sum(predicted != y)), Counter(y_train.tolist()).most_common(1)[0][0]
-    found: dict[str, Any] = {
-        "n_judged": n,
-        "n_wrong": wrong,
-        "error_percent": 100.0 * wrong / n,
-        "error_interval_percent": [100.0 * end for end in wilson(wrong, n)],
-        "baseline": str(guess),
-        "baseline_error_percent": 100.0 * float(np.mean(y != guess)),
-        "is_better": _is_less(predicted != y, y != guess),
-    }
-    classes = np.asarray(model.classes_)
-    if len(classes) == 2 and 0 < np.sum(y == classes[1]) < n:
-        from sklearn.metrics import roc_auc_score
-
-        found["positive_class"] = str(classes[1])
-        found["auc"] = float(roc_auc_score(y == classes[1], model.decision_function(X)))
-    return found
-
-
-def _is_less(losses: np.ndarray, others: np.ndarray) -> bool:
+def _is_clearly_less(losses: np.ndarray, others: np.ndarray) -> bool:
     """Whether the losses are clearly smaller on average than other losses on the same rows."""
     gain = np.asarray(others, dtype=float) - np.asarray(losses, dtype=float)
-    return len(gain) > 1 and float(gain.mean()) > _SURE * float(gain.std(ddof=1)) / math.sqrt(len(gain))
+    if len(gain) < 2:
+        return False
+    return float(gain.mean()) > _STANDARD_ERRORS * float(gain.std(ddof=1)) / math.sqrt(len(gain))
 
 
 def _mean_interval(values: np.ndarray) -> tuple[float, float]:
@@ -82,7 +166,7 @@ def _mean_interval(values: np.ndarray) -> tuple[float, float]:
     if not 0.0 < deviation < math.inf:
         return (mean, mean) if deviation == 0.0 else (0.0, math.inf)
     draw, statistics = np.random.default_rng(0), []
-    for _ in range(_DRAWS):
+    for _ in range(_BOOTSTRAP_DRAWS):
         drawn = values[draw.integers(0, n, n)]
         spread = float(drawn.std(ddof=1)) / math.sqrt(n)
         statistics.append((float(drawn.mean()) - mean) / spread if spread > 0.0 else 0.0)
@@ -95,8 +179,7 @@ def what_mattered(model: Any, columns: list[str]) -> list[tuple[str, float]]:
 
     Outputs of an encoder count towards the column they came from.
     """
-    machine = innermost(model)
-    values = getattr(machine, "feature_importances_", None)
+    values = getattr(innermost(model), "feature_importances_", None)
     if values is None or not columns:
         return []
     values = np.abs(np.asarray(values, dtype=float))
@@ -106,7 +189,7 @@ def what_mattered(model: Any, columns: list[str]) -> list[tuple[str, float]]:
     if len(values) != len(columns) or not values.sum() > 0.0:
         return []
     in_use = values[values > 0.0]
-    if len(in_use) > 1 and np.ptp(in_use) == 0.0:  # not known
+    if len(in_use) > 1 and np.ptp(in_use) == 0.0:  # all alike: importances were not learned
         return []
     shares = values / values.sum()
     return [(columns[i], float(shares[i])) for i in np.argsort(-shares, kind="stable")]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.metrics import roc_curve
 
 from adatron.display.convergence import ConvergenceDisplay
-from adatron.display.figures import COLOURS, INK_STAND_IN, add_legend, new_figure
+from adatron.display.figures import COLOURS, INK_STAND_IN, add_legend, new_figure, shortened
 from adatron.display.intervals import IntervalDisplay
 from adatron.display.kernel_path import KernelPathDisplay
-from adatron.display.report.story import FitStory
-from adatron.display.style import shortened
+from adatron.display.report.judge import FitStory
+from adatron.estimators.classifier import ExpansionClassifier
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,10 +35,8 @@ def convergence(machine: Any) -> Figure | None:
     return figure
 
 
-def path(machine: Any) -> Figure | None:
+def path(machine: Any) -> Figure:
     """Held-out error against the width of the kernel, and the choice."""
-    if "criterion" not in machine.path_.columns:
-        return None
     figure, (ax,) = new_figure(1, [("", "")])
     KernelPathDisplay(machine.path_).plot(ax=ax, support_vectors=False)
     return figure
@@ -46,23 +44,23 @@ def path(machine: Any) -> Figure | None:
 
 def margins(story: FitStory) -> Figure | None:
     """Histogram of the margins: positive where a row is classified correctly."""
-    parts = [("training", story.X_train, story.y_train), ("test", story.X_test, story.y_test)]
-    values = [(name, _margins_of(story, X, y)) for name, X, y in parts[: 2 if story.n_test else 1]]
-    values = [(name, own) for name, own in values if len(own)]
-    low, high = np.quantile(np.concatenate([own for _, own in values]), [0.005, 0.995])
+    values = {"training": _margins_of(story, story.X_train, story.y_train)}
+    if story.has_test_rows and len(test := _margins_of(story, story.X_test, story.y_test)):
+        values["test"] = test
+    low, high = np.quantile(np.concatenate(list(values.values())), [0.005, 0.995])
     if low == high:
         return None
-    edges = np.linspace(low, high, 1 + _bins(min(len(own) for _, own in values)))
+    edges = np.linspace(low, high, 1 + _n_bins(min(map(len, values.values()))))
     figure, (ax,) = new_figure(1, [("decision value of the true class", "share of rows")])
-    for (name, own), colour in zip(values, COLOURS, strict=False):
-        shares = np.histogram(np.clip(own, edges[0], edges[-1]), edges)[0] / len(own)
+    for (name, own), colour in zip(values.items(), COLOURS, strict=False):
+        shares = np.histogram(np.clip(own, low, high), edges)[0] / len(own)
         ax.stairs(shares, edges, color=colour, label=name, linewidth=1.4)
     ax.axvline(0.0, color=INK_STAND_IN, linewidth=1.0, linestyle="--")
     add_legend(ax)
     return figure
 
 
-def _bins(n: int) -> int:
+def _n_bins(n: int) -> int:
     """Number of bins of a histogram; few rows get few bins."""
     return int(np.clip(1.5 * np.sqrt(n), 8, 40))
 
@@ -70,21 +68,16 @@ def _bins(n: int) -> int:
 def _margins_of(story: FitStory, X: Any, y: Any) -> np.ndarray:
     """y f(x); with several classes, the decision value of the true class minus the best of the others.
 
-    One-vs-one machines with a column for each pair count the columns that the own class wins. Rows of
-    classes that were not trained on have no margin.
+    Rows of classes that were not trained on have no margin.
     """
-    classes = np.asarray(story.machine.classes_)
-    known = np.isin(np.asarray(y), classes)
+    classes, y = np.asarray(story.machine.classes_), np.asarray(y)
+    known = np.isin(y, classes)
     decisions = np.asarray(story.model.decision_function(X))[known]
-    codes = np.searchsorted(classes, np.asarray(y)[known])
+    codes = np.searchsorted(classes, y[known])
     if decisions.ndim == 1:
         return np.where(codes == 1, decisions, -decisions)
-    if decisions.shape[1] != len(classes):  # one-vs-one: a column for each pair (0, 1), (0, 2), …
-        votes = np.zeros((len(decisions), len(classes)))
-        for (i, j), own in zip(combinations(range(len(classes)), 2), decisions.T, strict=True):
-            votes[:, i] += own > 0
-            votes[:, j] += own <= 0
-        decisions = votes
+    if isinstance(story.machine, ExpansionClassifier) and story.machine.decision_function_shape == "ovo":
+        decisions = story.machine._layout.one_per_class(decisions)
     rows = np.arange(len(codes))
     own, others = decisions[rows, codes], decisions.copy()
     others[rows, codes] = -np.inf
@@ -93,17 +86,12 @@ def _margins_of(story: FitStory, X: Any, y: Any) -> np.ndarray:
 
 def roc(story: FitStory) -> Figure | None:
     """Receiver operating characteristic of two classes."""
-    from sklearn.metrics import roc_auc_score, roc_curve
-
-    X, y = story.judged
-    classes = np.asarray(story.machine.classes_)
-    is_positive = np.asarray(y) == classes[-1]
-    if len(classes) != 2 or is_positive.all() or not is_positive.any():
+    if "auc" not in story.judgement:
         return None
-    decisions = story.model.decision_function(X)
-    false, true, _ = roc_curve(is_positive, decisions)
+    X, y = story.judged
+    false, true, _ = roc_curve(y == story.machine.classes_[1], story.model.decision_function(X))
     figure, (ax,) = new_figure(1, [("false positive rate", "true positive rate")])
-    ax.plot(false, true, label=f"area {roc_auc_score(is_positive, decisions):.3f}")
+    ax.plot(false, true, label=f"area {story.judgement['auc']:.3f}")
     ax.plot([0, 1], [0, 1], color=INK_STAND_IN, linestyle="--", linewidth=1.0, label="guessing")
     add_legend(ax, loc="lower right")
     return figure
@@ -116,10 +104,10 @@ def calibration(story: FitStory) -> Figure | None:
     X, y = story.judged
     probabilities, classes = np.asarray(story.model.predict_proba(X)), np.asarray(story.machine.classes_)
     if len(classes) == 2:
-        said, is_true, what = probabilities[:, 1], np.asarray(y) == classes[1], f"of {classes[1]}"
+        said, is_true, what = probabilities[:, 1], y == classes[1], f"of {classes[1]}"
     else:
         said, what = probabilities.max(axis=1), "of the likeliest class"
-        is_true = classes[probabilities.argmax(axis=1)] == np.asarray(y)
+        is_true = classes[probabilities.argmax(axis=1)] == y
     order = np.argsort(said, kind="stable")
     bins = np.array_split(order, int(np.clip(len(order) / _CALIBRATION_ROWS, 1, 10)))
     said_what = f"predicted probability {shortened(what)}".replace("$", "＄")  # $ would begin a formula
@@ -133,7 +121,7 @@ def calibration(story: FitStory) -> Figure | None:
 
 def residuals(story: FitStory) -> Figure:
     """Predicted against true values, and the residuals."""
-    y = np.asarray(story.judged[1], dtype=float)
+    y = story.judged[1]
     shown = np.linspace(0, len(y) - 1, min(len(y), _MOST_POINTS)).astype(int)
     labels = [("true value", "predicted value"), ("predicted − true", "rows")]
     figure, (left, right) = new_figure(2, labels)
@@ -141,13 +129,13 @@ def residuals(story: FitStory) -> Figure:
     left.plot(y[shown], story.predictions[shown], ".", rasterized=True, **size)
     ends = [y.min(), y.max()]
     left.plot(ends, ends, color=INK_STAND_IN, linestyle="--", linewidth=1.0)
-    right.hist(story.predictions - y, bins=_bins(len(y)), color=COLOURS[0])
+    right.hist(story.predictions - y, bins=_n_bins(len(y)), color=COLOURS[0])
     return figure
 
 
 def intervals(story: FitStory, ends: np.ndarray) -> Figure:
     """Some rows with their intervals."""
-    y = np.asarray(story.judged[1], dtype=float)
+    y = story.judged[1]
     shown = np.linspace(0, len(y) - 1, min(len(y), _FEW_POINTS)).astype(int)
     figure, (ax,) = new_figure(1, [("", "")])
     IntervalDisplay(story.predictions[shown], ends[shown], y[shown]).plot(ax=ax)
@@ -158,6 +146,6 @@ def outlier_scores(story: FitStory) -> Figure:
     """Decision values: negative ones are outliers."""
     figure, (ax,) = new_figure(1, [("decision value", "rows")])
     values = np.asarray(story.model.decision_function(story.X_train))
-    ax.hist(values, bins=_bins(len(values)), color=COLOURS[0])
+    ax.hist(values, bins=_n_bins(len(values)), color=COLOURS[0])
     ax.axvline(0.0, color=INK_STAND_IN, linewidth=1.0, linestyle="--")
     return figure

@@ -1,4 +1,4 @@
-"""Sentences that explain the numbers of a fit."""
+"""Sentences and rows of tables that explain the numbers of a fit."""
 
 from __future__ import annotations
 
@@ -7,48 +7,87 @@ from typing import Any
 
 import numpy as np
 
+from adatron.auto.base import AutoEstimator
 from adatron.bounds import compression_bound, support_vector_loo_bound
-from adatron.display.report.judge import wilson
-from adatron.display.report.story import FitStory
+from adatron.display.report.judge import FitStory
+from adatron.estimators import EnsembleSVC
+from adatron.explanation import Explanation
+from adatron.io.printing import counted
 from adatron.kernels import Exponential, Gaussian, Laplacian, Linear
 
 _ROUNDING = 1e-9  # gaps below it are rounding errors
-
-
-def rate_words(wrong: int, n: int) -> str:
-    """An error rate with its confidence interval (Wilson's).
-
-    Examples
-    --------
-    >>> from adatron.display.report.words import rate_words
-    >>> rate_words(8, 104)
-    '7.69 % (8 of 104 rows; between 3.9 % and 14.4 % with 95 % confidence)'
-    """
-    low, high = wilson(wrong, n)
-    return (
-        f"{100 * wrong / n:.2f} % ({wrong:,} of {n:,} rows; between {100 * low:.1f} % and {100 * high:.1f} % "
-        "with 95 % confidence)"
-    )
-
-
-def amount_words(value: float) -> str:
-    """A number of any size, formatted for reading.
-
-    Examples
-    --------
-    >>> from adatron.display.report.words import amount_words
-    >>> amount_words(84240.4), amount_words(0.012349)
-    ('84,240', '0.01235')
-    """
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
-
-
+_LEAST_SHARE = 0.005  # of the importance; smaller ones would be shown as 0 %
 _KERNELS = {
     Laplacian: "city-block Laplace",
     Exponential: "Euclidean Laplace",
     Gaussian: "Gaussian",
     Linear: "linear",
 }
+
+
+def amount_words(value: float) -> str:
+    """A number of any size, formatted for reading.
+
+    >>> amount_words(84240.4), amount_words(0.012349)
+    ('84,240', '0.01235')
+    """
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
+def score_words(found: dict[str, Any], target: str, *, is_training: bool = False) -> list[tuple[str, str]]:
+    """What `judge` found: the error against the best constant guess, how sure that is, AUC or R².
+
+    The error on the training rows says nothing certain about new rows.
+    """
+    rows = counted(found["n_judged"], "row")
+    if "r2" in found:
+        error = f"{amount_words(found['rmse'])} in units of {target} (root mean square, {rows})"
+        guess = f"the mean: {amount_words(found['baseline_rmse'])}"
+        low, high = (amount_words(end) for end in found["rmse_interval"])
+    else:
+        error = f"{found['error_percent']:.2f} % ({found['n_wrong']:,} of {rows} wrong)"
+        guess = f"{found['baseline']}: {found['baseline_error_percent']:.2f} %"
+        low, high = (f"{end:.1f} %" for end in found["error_interval_percent"])
+    pairs = [("training error" if is_training else "test error", f"{error}; always guessing {guess}")]
+    if not is_training:
+        against = "better than guessing" if found["is_better"] else "perhaps no better than guessing"
+        interval = f"between {low} and {high} on new rows, with 95 % confidence"
+        pairs.append(("how sure", f"{'one row is too few to say' if high == 'inf' else interval}; {against}"))
+    if "auc" in found:
+        what = f"chance that a row of class {found['positive_class']} scores above one of the other class"
+        pairs.append(("AUC", f"{found['auc']:.3f} ({what})"))
+    if "r2" in found and not math.isnan(found["r2"]):  # one row has none
+        pairs.append(("R²", f"{found['r2']:.4f} (1: all differences between rows explained, 0: none)"))
+    return pairs
+
+
+def importance_words(shares: list[tuple[str, float]], most: int) -> str:
+    """The columns that `what_mattered` lists, but for those of next to no importance."""
+    named = [f"{name} ({100 * share:.0f} %)" for name, share in shares[:most] if share >= _LEAST_SHARE]
+    return ", ".join(named)
+
+
+def contribution_rows(found: Explanation, most: int) -> list[list[str]]:
+    """What each column adds to a decision value, the largest first: names, values and amounts."""
+    assert found.contributions is not None
+    order = np.argsort(-np.abs(found.contributions), kind="stable")
+    rows = [
+        [found.columns[j], value_words(found.values[j]), _signed(found.contributions[j])]
+        for j in order[:most].tolist()
+    ]
+    if len(order) > most:
+        rest = found.contributions[order[most:]].sum()
+        rows.append([f"{len(order) - most} other columns", "", _signed(rest)])
+    return rows
+
+
+def value_words(value: Any) -> str:
+    """A prediction or the value of a cell."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _signed(amount: float) -> str:
+    return f"{'+' if amount >= 0.0 else '−'}{amount_words(abs(float(amount)))}"
 
 
 def certificate_words(machine: Any) -> list[str]:
@@ -68,13 +107,13 @@ def certificate_words(machine: Any) -> list[str]:
 
 
 def _gap_words(machine: Any, gap: float) -> str:
-    if hasattr(machine, "kernels_"):
+    if isinstance(machine, AutoEstimator):
         estimate = "" if machine.gap_is_exact_ else "an estimate from kernel values in single precision, "
         return (
             f"It is {estimate}the largest among the least-squares machines that make up the model; each of "
             "them solves a system of linear equations."
         )
-    if hasattr(machine, "stage_weights_"):
+    if isinstance(machine, EnsembleSVC):
         return "It is that of the last machine of the ensemble, which is stopped early on purpose."
     most = "rounding" if gap < _ROUNDING else f"{100 * gap:.2g} %"
     if hasattr(machine, "kernel_error_"):
@@ -96,31 +135,31 @@ def _gap_words(machine: Any, gap: float) -> str:
 
 def kernel_width(machine: Any) -> tuple[float | None, float | None]:
     """σ and γ of the kernel; None where it has none."""
-    gamma = getattr(machine, "gamma_", getattr(getattr(machine, "_kernel", None), "gamma", None))
+    kernel = machine.kernels_[0] if isinstance(machine, AutoEstimator) else getattr(machine, "_kernel", None)
+    gamma = getattr(machine, "gamma_", getattr(kernel, "gamma", None))
     if not isinstance(gamma, float) or gamma <= 0.0:
         return None, None
-    kernel = machine.kernels_[0] if hasattr(machine, "kernels_") else getattr(machine, "_kernel", None)
     is_gaussian = kernel is None or isinstance(kernel, Gaussian)
     return (math.sqrt(0.5 / gamma) if is_gaussian else None), gamma
 
 
-def choice_words(machine: Any) -> str:
-    """What a search tried and chose."""
-    tried, best = machine.path_, machine.path_.best
-    if not hasattr(machine, "kernels_"):
-        plural = "widths were" if len(tried) > 1 else "width was"
-        lowest = f"σ = {tried.best_sigma:.4g} had the lowest {tried.criterion}, {best['criterion']:.4g}"
-        return f"{len(tried)} {plural} tried; {lowest}."
+def choice_words(machine: AutoEstimator) -> str:
+    """What the search tried and chose."""
+    path = machine.path_
     kernels = [_KERNELS[type(kernel)] for kernel in machine.kernels_]
     chosen = f"a machine with the {kernels[0]} kernel"
     if len(kernels) > 1:
         chosen = f"the mean of {len(kernels)} machines, with the kernels {', '.join(kernels)}"
-    weights = [getattr(kernel, "weights", None) is not None for kernel in machine.kernels_]
-    with_weights = "all" if all(weights) else f"{sum(weights)} of them" if any(weights) else "none"
-    learned = "with" if weights == [True] else "without" if weights == [False] else f"{with_weights} with"
+    n_weighted = sum(getattr(kernel, "weights", None) is not None for kernel in machine.kernels_)
+    if n_weighted == 0:
+        learned = "without"
+    elif n_weighted == len(kernels):
+        learned = "with" if n_weighted == 1 else "all with"
+    else:
+        learned = f"{n_weighted} of them with"
     return (
-        f"{len(tried)} machines were compared on {best['n_rows']:,} rows by cross-validation. Held-out rows "
-        f"of all data preferred {chosen}, {learned} feature weights learned from the data."
+        f"{len(path)} machines were compared on {path.best['n_rows']:,} rows by cross-validation. Held-out "
+        f"rows of all data preferred {chosen}, {learned} feature weights learned from the data."
     )
 
 
@@ -130,14 +169,14 @@ def bound_words(story: FitStory) -> list[str]:
     is_exact_svm = story.task == "classification" and hasattr(machine, "solver") and machine.converged_
     if not is_exact_svm:
         return []
-    n_support, n = len(machine.support_), story.n_train
-    share = support_vector_loo_bound(n_support, n)
+    n_support, n_rows = len(machine.support_), story.X_train.shape[0]
+    share = support_vector_loo_bound(n_support, n_rows)
     sentences = [
         f"Leaving out one training row at a time, at most {100 * share:.1f} % of them would be "
-        f"misclassified: only the {n_support:,} support vectors of {n:,} rows matter to the fit."
+        f"misclassified: only the {n_support:,} support vectors of {n_rows:,} rows matter to the fit."
     ]
-    wrong = int(np.sum(story.model.predict(story.X_train) != np.asarray(story.y_train)))
-    bound = compression_bound(n_support, n) if wrong == 0 and n_support else math.inf
+    is_separated = np.array_equal(story.model.predict(story.X_train), np.asarray(story.y_train))
+    bound = compression_bound(n_support, n_rows) if is_separated and n_support else math.inf
     if bound < 1.0:
         sentences.append(
             f"With 95 % confidence the error on new rows is at most {100 * bound:.1f} % (compression bound: "
