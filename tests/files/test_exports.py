@@ -337,6 +337,7 @@ class TestOnnx:
             "category": np.array(["red", "blue", "n/a", "green", None])[i % 5],
             "binary": np.array(["yes", "no"])[i % 2], "level": pd.Categorical(i % 4, ordered=True),
             "code": [f"{j % 45:02d}" for j in i], "same": "same",
+            "row": i % 5, "constant_0": i % 6, "X": i % 8,
         })  # fmt: skip
         model = estimator.fit(table, (table["two"] + (table["category"] == "red") > 0).astype(int))
         assert {column.kind for column in model.encoder_.columns_} >= {
@@ -359,6 +360,13 @@ class TestOnnx:
             assert_close(found["probabilities"], model.predict_proba(new), 1e-6)
         else:
             assert_close(found["variable"][:, 0], model.predict(new), 1e-6)
+
+    def test_a_column_named_like_an_output(self, tmp_path):
+        import pandas as pd
+
+        model = AutoSVC().fit(pd.DataFrame({"label": WORDS, "a": X[:, 0]}), CODES == 1)
+        with pytest.raises(ValueError, match="column 'label' has the name of an output"):
+            to_onnx(model, tmp_path / "model.onnx")
 
     def test_what_onnx_cannot_express(self, tmp_path):
         refused = {

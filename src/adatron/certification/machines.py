@@ -7,7 +7,7 @@ Two steps: a `Fitted` has what estimators of adatron and scikit-learn and files 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,6 @@ class Fitted:
 class BinaryProblem:
     """Maximise ``pᵀα − ½(y∘α)ᵀK(y∘α)`` over ``0 ≤ α ≤ upper``; and what a machine makes of it."""
 
-    name: str
     rows: np.ndarray  # (m,) place in X of each multiplier; twice for a regression
     y: np.ndarray
     p: np.ndarray
@@ -68,6 +67,7 @@ class BinaryProblem:
     vectors: Any  # of the machine's function; for a kernel matrix their places
     coefficients: np.ndarray
     bias: float
+    name: str = ""
     tube: tuple[float, Any] | None = None  # of a ν-regression: half the width of its tube, largest sum of α
 
 
@@ -83,12 +83,11 @@ def fitted_machine(
         estimator = load_model(estimator)
     if C is not None:
         raise ValueError(f"C={C!r} is for LIBSVM model files; a {type(estimator).__name__} has its own C")
-    for own in (SVC, SVR, OneClassSVM):
-        if isinstance(estimator, own):
-            return _checked(_of_adatron(own.__name__, estimator, X), estimator)
-    for name in ("SVC", "SVR", "OneClassSVM"):
-        if isinstance(estimator, getattr(svm, name)):
-            return _checked(_of_sklearn(name, estimator, X, sample_weight), estimator)
+    for ours, theirs in ((SVC, svm.SVC), (SVR, svm.SVR), (OneClassSVM, svm.OneClassSVM)):
+        if isinstance(estimator, ours):
+            return _checked(_of_adatron(ours.__name__, estimator, X), estimator)
+        if isinstance(estimator, theirs):
+            return _checked(_of_sklearn(ours.__name__, estimator, X, sample_weight), estimator)
     way_out = ""
     if hasattr(estimator, "steps"):
         way_out = "; of a pipeline pass its last step, and X as the steps before transform it"
@@ -160,11 +159,9 @@ def _sklearn_gamma(gamma: Any, X: Any) -> float:
 
 def _checked(machine: Fitted, model: Any) -> Fitted:
     """The machine, if X has the rows that it was trained on."""
-    shape, support = tuple(machine.X.shape[:1]), machine.support
-    if shape != tuple(model.shape_fit_[:1]):
-        raise ValueError(
-            f"X has {shape[0]} rows, the estimator was trained on {model.shape_fit_[0]}; pass those rows"
-        )
+    n_rows, n_fitted, support = machine.X.shape[0], model.shape_fit_[0], machine.support
+    if n_rows != n_fitted:
+        raise ValueError(f"X has {n_rows} rows, the estimator was trained on {n_fitted}; pass those rows")
     if not machine.has_bias and np.any(machine.intercept):
         raise ValueError(f"fit_intercept=False, but intercept_ is {machine.intercept}: no certificate holds")
     if not (np.isfinite(machine.intercept).all() and np.isfinite(machine.dual_coef).all()):
@@ -237,26 +234,29 @@ def codes_of(y: Any, classes: tuple) -> np.ndarray:
         raise ValueError(f"y has the label {error.args[0]!r}; the machine knows {list(classes)!r}") from error
 
 
-def problems_of(machine: Fitted, y: Any, sample_weight: Any) -> Iterator[BinaryProblem]:
+def problems_of(machine: Fitted, y: Any, sample_weight: Any) -> Iterable[BinaryProblem]:
     """The binary problems of a machine, with its multipliers."""
-    n = machine.X.shape[0]
-    weights = check_sample_weight(sample_weight, n).astype(long)
+    weights = check_sample_weight(sample_weight, machine.X.shape[0]).astype(long)
     if machine.kind == "SVC":
-        yield from _classification(machine, codes_of(y, machine.classes), weights)
-        return
-    everything, coefficients = np.arange(n), np.zeros(n, dtype=long)
+        return _classification(machine, codes_of(y, machine.classes), weights)
+    coefficients = np.zeros(len(weights), dtype=long)
     np.add.at(coefficients, machine.support, machine.dual_coef[0])
-    if machine.kind == "OneClassSVM":  # the multipliers are scaled to sum to 1
-        scale = long(machine.nu) * weights.sum()
-        ones = np.ones(n)
-        yield BinaryProblem("", everything, ones, 0.0 * ones, weights / scale, 1.0, coefficients / scale,
-                            *_function(machine, 0, machine.dual_coef[0], scale))  # fmt: skip
-        return
-    t = np.asarray(column_or_1d(y), dtype=np.float64).astype(long)
-    if not np.isfinite(t).all():
+    if machine.kind == "SVR":
+        return [_regression(machine, np.asarray(column_or_1d(y), dtype=np.float64), weights, coefficients)]
+    scale, ones = long(machine.nu) * weights.sum(), np.ones(len(weights))  # multipliers are to sum to 1
+    problem = BinaryProblem(
+        rows=np.arange(len(weights)), y=ones, p=0.0 * ones, upper=weights / scale, equality=1.0,
+        alpha=coefficients / scale, **_function(machine, 0, machine.dual_coef[0], scale),
+    )  # fmt: skip
+    return [problem]
+
+
+def _regression(
+    machine: Fitted, targets: np.ndarray, weights: np.ndarray, coefficients: np.ndarray
+) -> BinaryProblem:
+    if not np.isfinite(targets).all():
         raise ValueError("Input y contains NaN or infinity; pass the targets of the training")
-    signs = np.repeat([1.0, -1.0], n)
-    p = np.concatenate([t, -t]) - long(machine.epsilon)
+    t, n = targets.astype(long), len(targets)
     upper = _times_C(machine, weights, 0)
     if np.isinf(machine.C):
         taking_part = t[weights > 0.0]
@@ -264,18 +264,20 @@ def problems_of(machine: Fitted, y: Any, sample_weight: Any) -> Iterator[BinaryP
         diagonal = float(np.max(machine.kernel.diagonal(machine.X)))
         bound = bound_for_a_tube((taking_part - centre).astype(float), machine.epsilon, diagonal)
         upper = np.where(weights > 0.0, bound, 0.0)
-    alpha = np.maximum(signs * np.tile(coefficients, 2), 0.0)
-    tube = (machine.epsilon, long(machine.nu) * upper.sum()) if machine.has_nu else None
-    upper = np.concatenate([side * upper for side in machine.sides])
-    yield BinaryProblem("", np.tile(everything, 2), signs, p, upper, _equality(machine), alpha,
-                        *_function(machine, 0, machine.dual_coef[0]), tube)  # fmt: skip
+    signs = np.repeat([1.0, -1.0], n)
+    return BinaryProblem(
+        rows=np.tile(np.arange(n), 2), y=signs, p=np.concatenate([t, -t]) - long(machine.epsilon),
+        upper=np.concatenate([side * upper for side in machine.sides]),
+        equality=0.0 if machine.has_bias else None, alpha=np.maximum(signs * np.tile(coefficients, 2), 0.0),
+        tube=(machine.epsilon, long(machine.nu) * upper.sum()) if machine.has_nu else None,
+        **_function(machine, 0, machine.dual_coef[0]),
+    )  # fmt: skip
 
 
 def _classification(machine: Fitted, codes: np.ndarray, weights: np.ndarray) -> Iterator[BinaryProblem]:
     layout, support, table = machine.layout, machine.support, machine.dual_coef
     assert layout is not None
-    signs = layout.signs(codes)
-    parts = [(np.arange(len(codes)), column) for column in signs.T]
+    parts = [(np.arange(len(codes)), column) for column in layout.signs(codes).T]
     names = [f"{label!r} against the others" for label in machine.classes]
     if layout.is_pairwise:
         parts = layout.pair_rows(codes)
@@ -289,12 +291,12 @@ def _classification(machine: Fitted, codes: np.ndarray, weights: np.ndarray) -> 
             column = np.where(own == i, table[j - 1], np.where(own == j, table[i], 0.0))
         else:
             column = table[number]
-        upper = _class_bounds(machine, codes, weights, number)
-        everywhere = np.zeros(len(codes))
-        np.add.at(everywhere, support, column)
-        function = _function(machine, number, column)
-        yield BinaryProblem(name, rows, y, np.ones(len(rows)), upper[rows], _equality(machine),
-                            y * everywhere[rows], *function)  # fmt: skip
+        everywhere = np.bincount(support, column, len(codes))
+        yield BinaryProblem(
+            rows=rows, y=y, p=np.ones(len(rows)), upper=_class_bounds(machine, codes, weights, number)[rows],
+            equality=0.0 if machine.has_bias else None, alpha=y * everywhere[rows], name=name,
+            **_function(machine, number, column),
+        )  # fmt: skip
 
 
 def coupled_problem(
@@ -314,7 +316,10 @@ def coupled_problem(
     own = table[np.arange(n), codes]
     weights, ones = check_sample_weight(sample_weight, n).astype(long), np.ones(n)
     upper = _class_bounds(machine, codes, weights)
-    problem = BinaryProblem("", np.arange(n), ones, ones, upper, None, own, None, table, 0.0)
+    problem = BinaryProblem(
+        rows=np.arange(n), y=ones, p=ones, upper=upper, equality=None, alpha=own,
+        vectors=None, coefficients=table, bias=0.0,
+    )  # fmt: skip
     return problem, codes, table, biases if machine.has_bias else None
 
 
@@ -324,9 +329,7 @@ def _class_bounds(machine: Fitted, codes: np.ndarray, weights: np.ndarray, numbe
     return _times_C(machine, weights * np.asarray(of_class, dtype=long)[codes], number)
 
 
-def _function(
-    machine: Fitted, number: int, column: np.ndarray, scale: Any = 1.0
-) -> tuple[Any, np.ndarray, Any]:
+def _function(machine: Fitted, number: int, column: np.ndarray, scale: Any = 1.0) -> dict[str, Any]:
     """Vectors, coefficients and bias of the function of one problem."""
     used, vectors, coefficients = np.flatnonzero(column), machine.vectors, machine.coefficients
     if coefficients is not None:
@@ -336,7 +339,8 @@ def _function(
     else:
         places, coefficients = machine.support[used], column[used]
         vectors = places if isinstance(machine.kernel, Precomputed) else machine.X[places]
-    return vectors, coefficients / scale, long(machine.intercept[number]) / scale
+    bias = long(machine.intercept[number]) / scale
+    return {"vectors": vectors, "coefficients": coefficients / scale, "bias": bias}
 
 
 def _times_C(machine: Fitted, weights: np.ndarray, number: int) -> np.ndarray:
@@ -344,7 +348,3 @@ def _times_C(machine: Fitted, weights: np.ndarray, number: int) -> np.ndarray:
     C = machine.C if np.ndim(machine.C) == 0 else machine.C[number]
     with np.errstate(invalid="ignore"):
         return np.where(weights > 0.0, long(C) * weights, 0.0)
-
-
-def _equality(machine: Fitted) -> float | None:
-    return 0.0 if machine.has_bias else None

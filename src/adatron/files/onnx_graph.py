@@ -19,13 +19,15 @@ from adatron.tables.encodings import Levels, Numbers
 from adatron.tables.parsing import MISSING_TEXT
 
 _OPSET, _IR_VERSION = 17, 8  # which onnxruntime reads since 1.12
+_OUTPUTS = ("label", "probabilities", "variable")
 
 
 class _Graph:
     """Nodes and constants; an inner graph shares the constants of the outer one."""
 
     def __init__(self, outer: _Graph | None = None) -> None:
-        self.prefix = "" if outer is None else "row_"  # names must differ from those of the outer graph
+        # names must differ from those of columns, and of the outer graph
+        self.prefix = "/" if outer is None else "/row_"
         self.nodes: list[Any] = []
         self.constants: list[Any] = [] if outer is None else outer.constants
 
@@ -37,7 +39,7 @@ class _Graph:
         return name
 
     def _constant(self, array: np.ndarray) -> str:
-        name = f"constant_{len(self.constants)}"
+        name = f"/constant_{len(self.constants)}"
         if array.dtype.kind in "UO":
             texts: Any = [str(item).encode() for item in array]
             self.constants.append(helper.make_tensor(name, TensorProto.STRING, array.shape, texts))
@@ -137,6 +139,8 @@ def _encoded(graph: _Graph, encoder: TableEncoder) -> tuple[str, list[Any]]:
                 f"column {summary.name!r} is a {summary.kind}, which is not written as ONNX; leave it out or "
                 "spread it over columns of numbers, or save the model with adatron.io.save_model"
             )
+        if parts and summary.name in _OUTPUTS:
+            raise ValueError(f"column {summary.name!r} has the name of an output of the file; rename it")
         if parts:
             kind = TensorProto.DOUBLE if isinstance(parts[0], Numbers) else TensorProto.STRING
             inputs.append(helper.make_tensor_value_info(summary.name, kind, [None, 1]))
@@ -179,7 +183,7 @@ def _decisions(graph: _Graph, X: str, machines: list[Any]) -> str:
     for machine in machines:
         key, kernel = id(machine.vectors), machine.kernel
         if key not in shared:
-            shared[key] = body.add("Sub", machine.vectors.astype(np.float64), "row")
+            shared[key] = body.add("Sub", machine.vectors.astype(np.float64), "/row")
         difference = shared[key]
         if kernel.weights is not None:
             difference = body.add("Mul", difference, kernel.weights)
@@ -192,9 +196,9 @@ def _decisions(graph: _Graph, X: str, machines: list[Any]) -> str:
             distance = body.add("Sqrt", distance)
         values = body.add("Exp", body.add("Mul", distance, -kernel.gamma))
         terms.append(body.add("Add", body.add("MatMul", values, machine.coefficients), machine.bias))
-    body.add("Sum", *terms, name="decision")
+    body.add("Sum", *terms, name="/decision")
     (_, d), (_, k) = machines[0].vectors.shape, machines[0].coefficients.shape
-    row = helper.make_tensor_value_info("row", TensorProto.DOUBLE, [d])
-    decision = helper.make_tensor_value_info("decision", TensorProto.DOUBLE, [k])
+    row = helper.make_tensor_value_info("/row", TensorProto.DOUBLE, [d])
+    decision = helper.make_tensor_value_info("/decision", TensorProto.DOUBLE, [k])
     loop = helper.make_graph(body.nodes, "row", [row], [decision])
     return graph.add("Scan", X, body=loop, num_scan_inputs=1)

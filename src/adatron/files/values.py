@@ -118,7 +118,6 @@ def dumped(value: Any, kind: str, about: Any = None) -> list[Any]:
     except (RecursionError, TypeError) as error:  # skops raises it for types it does not know
         raise ValueError(f"a {name} cannot be stored: it is nested without end, or {error}") from error
     names: dict[str, str] = {}  # of members, by those of skops, which are addresses in memory
-    taken: set[str] = set()
 
     def stored(node: Any, where: str) -> Any:
         """The node with our names of classes and members; `where` is its place in the value."""
@@ -129,21 +128,22 @@ def dumped(value: Any, kind: str, about: Any = None) -> list[Any]:
         if "__loader__" not in node:
             return {key: stored(item, f"{where}_{key}") for key, item in node.items()}
         node = {key: stored(item, where) for key, item in node.items() if key != "__id__"}
-        own, file = _STORED_AS.get(f"{node['__module__']}.{node['__class__']}", ""), node.get("file")
-        node["__module__"] = own.rpartition(".")[0] or node["__module__"]
+        public_name = _STORED_AS.get(f"{node['__module__']}.{node['__class__']}", "")
+        node["__module__"] = public_name.rpartition(".")[0] or node["__module__"]
+        loader, file = node["__loader__"], node.get("file")
         try:
             _check_node(node)
         except ValueError as error:
-            raise ValueError(
-                f"{where}: {error}; {_ADVICE_BY_KIND.get(node['__loader__'], _ADVICE)}"
-            ) from error
-        if node["__loader__"] == "JsonNode":
+            raise ValueError(f"{where}: {error}; {_ADVICE_BY_KIND.get(loader, _ADVICE)}") from error
+        if loader == "JsonNode":
             node["content"] = lists.get(node["content"], node["content"])
-        if file is not None and file not in names:
-            stem, ending = re.sub(r"\W+", "_", where, flags=re.ASCII)[-60:], _ENDINGS[node["__loader__"]]
-            names[file] = f"{stem}{len(names) if stem + ending in taken else ''}{ending}"
-            taken.add(names[file])
-        return node if file is None else node | {"file": names[file], "__id__": names[file]}
+        if file is None:
+            return node
+        if file not in names:
+            stem = re.sub(r"\W+", "_", where, flags=re.ASCII)[-60:]
+            number = str(len(names)) if stem + _ENDINGS[loader] in names.values() else ""
+            names[file] = f"{stem}{number}{_ENDINGS[loader]}"
+        return node | {"file": names[file], "__id__": names[file]}
 
     schema = stored(json.loads(archive.read("schema.json")), name)
     texts = [("schema.json", json.dumps(schema, separators=(",", ":")).encode())]

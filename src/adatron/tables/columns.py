@@ -270,18 +270,18 @@ def _from_objects(name: str, cells: list[Any], is_category: bool) -> Column:
         nested = list | dict | set | tuple | np.ndarray
         row = next((i for i, cell in enumerate(cells) if isinstance(cell, nested)), 0)
         raise _nested(name, type(cells[row]).__name__, row) from None
-    distinct = list(index)
-    for i, cell in enumerate(distinct):
+    unique_cells = list(index)
+    for i, cell in enumerate(unique_cells):
         has_no_text = type(cell).__str__ is object.__str__ and type(cell).__repr__ is object.__repr__
         if has_no_text or isinstance(cell, tuple | frozenset | complex):
             raise _nested(name, type(cell).__name__, int((codes == i).argmax()))
-    present = [cell for cell in distinct if not _is_missing(cell)]
+    present = [cell for cell in unique_cells if not _is_missing(cell)]
     if present and not is_category:
         for types, form, convert in _PLAIN_TYPES:
             if all(isinstance(cell, types) for cell in present):
-                found = [None if _is_missing(cell) else cell for cell in distinct]
+                found = [None if _is_missing(cell) else cell for cell in unique_cells]
                 return Column(name, form, convert(found)[codes])
-    texts = ["" if _is_missing(cell) else text_of(cell) for cell in distinct]
+    texts = ["" if _is_missing(cell) else text_of(cell) for cell in unique_cells]
     codes, levels = _sorted_levels(texts, codes, {""})
     return Column(name, "label", codes, levels, is_category=is_category)
 

@@ -158,23 +158,24 @@ def fit_one_hot(column: Column) -> list[Levels]:
 
     Without rare levels in training, an unseen one has all columns 0. Two columns become one of −1 and 1.
     """
-    counts, n = _counts(column), len(column.values)
-    least = _few(FEW_IN_LEVEL, n)
+    counts, n_missing = _counts(column), int(column.missing.sum())
+    least = _few(FEW_IN_LEVEL, len(column.values))
     by_count = sorted(range(len(counts)), key=lambda i: (-counts[i], column.levels[i]))
     kept = sorted(i for i in by_count[:MOST_LEVELS] if counts[i] >= least)
-    has_missing = int(column.missing.sum()) >= least
-    n_other = n - int(counts[kept].sum()) - has_missing * int(column.missing.sum())
-    names = [column.levels[i] for i in kept] + ["other"] * (n_other > 0) + ["missing"] * has_missing
-    identity = ONE_HOT * np.eye(len(names) + 1)[:, : len(names)]  # the last row is zero
-    other = len(kept) if n_other else len(names)
-    missing = len(names) - 1 if has_missing else other
+    levels = [column.levels[i] for i in kept]
+    has_missing = n_missing >= least
+    has_other = len(column.values) > int(counts[kept].sum()) + has_missing * n_missing
+    names = levels + ["other"] * has_other + ["missing"] * has_missing
     if len(names) < 2:
         return []
+    other = len(levels) if has_other else len(names)
+    missing = len(names) - 1 if has_missing else other
+    table = ONE_HOT * np.eye(len(names) + 1)[:, : len(names)]  # the last row is zero
     if len(names) == 2:
-        identity, names = np.array([[-1.0], [1.0], [0.0]]), names[1:]
-    rows = [*range(len(kept)), other, missing]
+        names = names[1:]
+        table = np.array([[-1.0], [1.0], [0.0]])
     names = [f"{column.name}_{name}" for name in names]
-    return [Levels(names, [column.levels[i] for i in kept], identity[rows])]
+    return [Levels(names, levels, table[[*range(len(levels)), other, missing]])]
 
 
 def fit_ordinal(column: Column) -> list[Levels]:
