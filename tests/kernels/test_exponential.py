@@ -56,3 +56,12 @@ def test_columns_first_and_nothing():
     expected = np.exp(values)
     np.testing.assert_allclose(exponentials(values), expected, rtol=1e-15)
     assert exponentials(np.empty((0, 3))).shape == (0, 3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_roots_of_sums_that_rounding_may_have_made_positive(dtype):
+    x = np.array([[-4.0, -1e-6, 0.0, 1e-7, -np.inf, np.nan], [-2500.0, -9.0, 1e-300, -0.25, -0.0, -1.0]])
+    with np.errstate(invalid="ignore"):
+        expected = np.exp(-np.sqrt(-np.minimum(x.astype(dtype), 0.0)))
+    values = exponentials(x.astype(dtype), of_roots=True)
+    np.testing.assert_allclose(values, expected, rtol=4.0 * np.finfo(dtype).eps)

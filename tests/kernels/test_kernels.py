@@ -16,6 +16,7 @@ from adatron.kernels import (
     Linear,
     Polynomial,
     Sigmoid,
+    city_block_distances,
     is_indefinite,
     smallest_eigenvalue,
 )
@@ -109,3 +110,17 @@ def test_weights_of_features_are_checked():
             Laplacian(1.0, wrong)
     with pytest.raises(ValueError, match="weights for 2 features, X has 3"):
         Gaussian(1.0, [1.0, 2.0])(np.ones((1, 3)), np.ones((1, 3)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [1, 3, 4, 11])
+def test_city_block_distances_of_a_row_are_the_same_alone_and_among_others(d, dtype):
+    rng = np.random.default_rng(d)
+    X, Z = rng.normal(size=(7, d)).astype(dtype), rng.normal(size=(600, d)).astype(dtype)
+    columns, found, alone = np.ascontiguousarray(Z.T), np.empty((7, 590), dtype), np.empty((1, 590), dtype)
+    city_block_distances(X, columns, 5, 595, found)
+    expected = pairwise.manhattan_distances(X.astype(float), Z[5:595].astype(float))
+    np.testing.assert_allclose(found, expected, rtol=40.0 * np.finfo(dtype).eps)
+    for i in range(7):
+        city_block_distances(X[i : i + 1], columns, 5, 595, alone)
+        np.testing.assert_array_equal(alone[0], found[i])

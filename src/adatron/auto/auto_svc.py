@@ -27,7 +27,7 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
 
     Three kernels (city-block Laplace, Euclidean Laplace, Gaussian), their widths and penalties are compared
     by cross-validation, then once more with weights of features that the data have taught. The model is the
-    best least-squares machine, or the mean of up to four. More than two classes are trained one-vs-rest.
+    best least-squares machine, or the mean of two. More than two classes are trained one-vs-rest.
 
     Data frames may have categories, text, dates and missing values (see `TableEncoder`); missing values of
     arrays are imputed as well. Each feature is centred and divided by its standard deviation (one with only

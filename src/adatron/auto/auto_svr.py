@@ -28,7 +28,7 @@ class AutoSVR(AutoEstimator, RegressorMixin, ExpansionMachine):
     """A tuned kernel regression for tables: no C, ε, γ and no scaling to choose.
 
     The search is that of `AutoSVC`: three kernels, their widths and penalties, with and without weights of
-    features, and the mean of up to four machines where held-out rows prefer it. The loss is squared; up to
+    features, and the mean of two machines where held-out rows prefer it. The loss is squared; up to
     3,000 rows the best machine is also tried with Huber's, which outliers among the targets pull less. Tables
     and text are treated as there; above 45,000 rows it also tries the exact kernel on 25,000 of them. If
     positive, skewed targets such as prices and counts are clearly easier to predict on held-out rows by their

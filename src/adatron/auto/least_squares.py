@@ -54,11 +54,11 @@ def distances(family: type[Kernel], X: Any, Z: Any) -> np.ndarray:
     if family is Laplacian:
         found, columns = np.empty((len(X), len(Z)), dtype=X.dtype), np.ascontiguousarray(Z.T)
         if X is not Z:
-            city_block_distances(X, columns, len(Z), found)
+            city_block_distances(X, columns, 0, len(Z), found)
             return found
         for start in range(0, len(X), _SQUARE):  # half of the values are the others
             part = slice(start, min(start + _SQUARE, len(X)))
-            city_block_distances(X[part], columns, part.stop, found[part])
+            city_block_distances(X[part], columns, 0, part.stop, found[part])
             found[:start, part] = found[part, :start].T
         return found
     found = squared_distances(X, Z)
@@ -104,8 +104,10 @@ def coefficients(K: np.ndarray, Y: np.ndarray, ridge: np.ndarray, *, refined: bo
 
 def product(K: np.ndarray, a: np.ndarray) -> np.ndarray:
     """``K a`` in float64, whatever the precision of K."""
-    blocks = range(0, len(K), _BLOCK)
-    return np.concatenate([K[start : start + _BLOCK].astype(np.float64) @ a for start in blocks])
+    found = np.empty((len(K), *a.shape[1:]))
+    for start in range(0, len(K), _BLOCK):
+        found[start : start + _BLOCK] = K[start : start + _BLOCK].astype(np.float64) @ a
+    return found
 
 
 def huber_coefficients(

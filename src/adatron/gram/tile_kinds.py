@@ -129,20 +129,23 @@ class CityBlockTiles(TileEvaluator):
                 for first in range(start, stop, _WIDTH):
                     columns = slice(first, min(first + _WIDTH, stop))
                     values = np.empty((len(left), columns.stop - first), dtype=self.dtype)
-                    self._write(left, np.ascontiguousarray(self.columns[:, columns]), values, 1)
+                    self._evaluate(left, self.columns, columns, values)
                     sums[part, g] += values @ weights[columns]
 
         return work
 
     def _write(self, left: np.ndarray, columns: np.ndarray, out: np.ndarray, n_threads: int) -> None:
         def work(start: int) -> None:
-            tile = out[start : start + _ROWS]
-            with np.errstate(over="ignore", invalid="ignore"):
-                city_block_distances(left[start : start + _ROWS], columns, columns.shape[1], tile)
-                tile *= self.rate
-                exponentials(tile)
+            part = slice(start, start + _ROWS)
+            self._evaluate(left[part], columns, slice(0, out.shape[1]), out[part])
 
         in_parallel(work, range(0, len(out), _ROWS), n_threads)
+
+    def _evaluate(self, left: np.ndarray, columns: np.ndarray, part: slice, tile: np.ndarray) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            city_block_distances(left, columns, part.start, part.stop, tile)
+            tile *= self.rate
+            exponentials(tile)
 
 
 def as_csr(X: Any) -> Any:

@@ -78,11 +78,7 @@ class ProductForm:
         if self.function == "exp":
             exponentials(values)
         elif self.function == "exp of root":  # of −γ²|x − z|², which rounding may make positive
-            np.minimum(values, 0.0, out=values)
-            np.negative(values, out=values)
-            np.sqrt(values, out=values)
-            np.negative(values, out=values)
-            exponentials(values)
+            exponentials(values, of_roots=True)
         elif self.function == "power":
             np.power(values, self.degree, out=values)
         elif self.function == "tanh":

@@ -55,31 +55,45 @@ def _single(x):
 exponential = _double if IS_COMPILED else np.exp
 
 
+@ordered_part
+def _take_roots(row):
+    """``−√−x`` of every entry; 0 for those that rounding has made positive."""
+    for j in range(len(row)):
+        x = row[j]
+        row[j] = -np.sqrt(-x) if x < 0.0 else x * 0  # NaN stays
+
+
 @compiled
-def _each_double(flat, n_rows, n_columns, step):
+def _each_double(flat, n_rows, n_columns, step, of_roots):
     for i in range(n_rows):
         row = flat[i * step : i * step + n_columns]
+        if of_roots:
+            _take_roots(row)
         for j in range(n_columns):
             row[j] = _double(row[j])
 
 
 @compiled  # two loops: numba does not cache functions passed as arguments
-def _each_single(flat, n_rows, n_columns, step):
+def _each_single(flat, n_rows, n_columns, step, of_roots):
     for i in range(n_rows):
         row = flat[i * step : i * step + n_columns]
+        if of_roots:
+            _take_roots(row)
         for j in range(n_columns):
             row[j] = _single(row[j])
 
 
-def exponentials(values: np.ndarray) -> np.ndarray:
-    """``exp`` of every entry of a matrix of floating-point numbers, in place and returned."""
+def exponentials(values: np.ndarray, *, of_roots: bool = False) -> np.ndarray:
+    """``exp(x)`` of every entry of a matrix, or ``exp(−√−x)``, in place and returned."""
     (rows, columns), (apart, together), size = values.shape, values.strides, values.itemsize
     if not IS_COMPILED or together != size or apart < size or not values.size:
+        if of_roots:
+            values[:] = -np.sqrt(-np.minimum(values, 0.0))
         return np.exp(values, out=values)
     step = apart // size
     # A 1-D view of the memory: with gaps between rows the compiler could not tell that the entries of a
     # row are contiguous.
     flat = as_strided(values, ((rows - 1) * step + columns,), (size,))
     each = _each_single if values.dtype == np.float32 else _each_double
-    each(flat, rows, columns, step)
+    each(flat, rows, columns, step, of_roots)
     return values
