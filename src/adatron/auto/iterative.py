@@ -21,13 +21,15 @@ from adatron.auto.rows import SearchRows
 from adatron.auto.search import Candidate, Search, in_threads
 from adatron.estimators.expansion import Expansion
 from adatron.kernels import Kernel
+from adatron.numerics.compiled import compiled
 
 _BLOCK = 1_024  # rows of the matrix that are evaluated and multiplied at a time
+_CACHED = 2_048  # values of a row that stay in cache for both products
 _LANDMARKS = 1_500  # rows that the preconditioner is made of, at most
 _ROUNDING = 1e-7  # of float32 kernel values
 _SMALL = 1e-5  # part of the largest eigenvalue below which rounding decides
-_STEPS = 80  # at most, for the held-out rows and again for all
-_TOLERANCES = 5e-3, 1e-3  # of the residual, relative to the targets: held-out error changes no more below
+_STEPS = 80  # at most
+_TOLERANCES = 5e-3, 1e-3  # of the residual without held-out rows and of all, relative to the targets
 
 
 class HalfMatrix:
@@ -40,17 +42,40 @@ class HalfMatrix:
         )
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
-        single, result = V.astype(np.float32), np.zeros(V.shape)
+        columns = np.ascontiguousarray(V.T, dtype=np.float32)
 
-        def products(k: int) -> tuple[np.ndarray, np.ndarray]:
-            part, block = self.parts[k], self.blocks[k]
-            return block @ single[: part.stop], block[:, : part.start].T @ single[part]
+        def products(k: int) -> np.ndarray:
+            found = np.zeros((len(columns), self.parts[k].stop), dtype=np.float32)
+            _multiply(self.blocks[k], columns, self.parts[k].start, found)
+            return found
 
-        found = in_threads(products, range(len(self.parts)))
-        for part, (below, above) in zip(self.parts, found, strict=True):
-            result[part] += below
-            result[: part.start] += above
+        result = np.zeros(V.shape)
+        for part, found in zip(self.parts, in_threads(products, range(len(self.parts))), strict=True):
+            result[: part.stop] += found.T
         return result
+
+
+@compiled
+def _multiply(block, columns, start, out):
+    """Add to `out` what rows of a symmetric matrix, from number `start` on, and their mirror image give.
+
+    The matrix is read once: while a few of its values are in cache, both products take them.
+    """
+    n, stop = block.shape
+    for first in range(0, stop, _CACHED):
+        last = min(first + _CACHED, stop)
+        mirrored = min(last, start)  # what is right of it stands in the block twice
+        for i in range(n):
+            values = block[i, first:last]
+            for c in range(len(columns)):
+                own, total = columns[c, first:last], np.float32(0.0)
+                for j in range(len(values)):
+                    total += values[j] * own[j]
+                out[c, start + i] += total
+                if first < mirrored:
+                    above, factor = out[c, first:mirrored], columns[c, start + i]
+                    for j in range(len(above)):
+                        above[j] += factor * values[j]
 
 
 def nystrom_features(
@@ -93,12 +118,12 @@ def _parts(n: int) -> list[slice]:
 def conjugate_gradients(
     multiply: Callable[[np.ndarray], np.ndarray],
     precondition: Callable[[np.ndarray], np.ndarray],
-    b: np.ndarray,
     residual: np.ndarray,
     enough: np.ndarray,
 ) -> np.ndarray:
-    """Improve the columns of b until the norm of each column's residual is small enough."""
-    direction = z = precondition(residual)
+    """Solve for the columns of a right side `residual`, until the norms of what is left are small enough."""
+    b, direction = np.zeros_like(residual), precondition(residual)
+    z = direction
     size = np.sum(residual * z, axis=0)
     for _ in range(_STEPS):
         if np.all(np.linalg.norm(residual, axis=0) <= enough):
@@ -147,22 +172,20 @@ def _trained(
     X = X if weights is None else X * np.asarray(weights, dtype=np.float32)
     ridge, fold = (one.penalty / rows.weights)[:, None], rows.folds[0]
     K, roots = HalfMatrix(one.family, one.gamma, X), np.sqrt(ridge)
-    Z, target = nystrom_features(one.family, one.gamma, X, places, roots), rows.Y / roots
-    some, everything = np.zeros((rows.n, 1)), np.ones((rows.n, 1))
-    some[fold.train] = 1.0
-    b, outputs = np.zeros_like(target), np.zeros_like(target)
-    decisions = outputs
-    for mask, tolerance in zip((some, everything), _TOLERANCES, strict=True):
-
-        def multiply(V: np.ndarray, mask: np.ndarray = mask) -> np.ndarray:
-            return mask * (K @ (V / roots)) / roots + V
-
-        residual = mask * (target - outputs / roots - b)
-        enough = tolerance * np.linalg.norm(mask * target, axis=0)
-        b = conjugate_gradients(multiply, Preconditioner(Z * mask.astype(np.float32)), b, residual, enough)
-        outputs = K @ (b / roots)
-        if mask is some:
-            decisions = outputs[fold.held] + rows.mean
+    Z, k = nystrom_features(one.family, one.gamma, X, places, roots), rows.Y.shape[1]
+    # both systems at once, that without the held-out rows and that of all: reading K takes most of the time
+    mask = np.ones((rows.n, 2 * k))
+    mask[fold.held, :k] = 0.0
+    inverses = [Preconditioner(Z * mask[:, [column]].astype(np.float32)) for column in (0, k)]
+    residual = mask * np.tile(rows.Y / roots, 2)
+    b = conjugate_gradients(
+        lambda V: mask * (K @ (V / roots)) / roots + V,
+        lambda V: np.hstack([inverses[0](V[:, :k]), inverses[1](V[:, k:])]),
+        residual,
+        np.repeat(_TOLERANCES, k) * np.linalg.norm(residual, axis=0),
+    )
     a = b / roots
+    outputs, a = K @ a, a[:, k:]
     machine = expansion(one, rows.X, a, rows.mean, weights, np.float32)
-    return machine, decisions, relative_gap(outputs, rows.Y, a, ridge[:, 0])
+    decisions = outputs[fold.held, :k] + rows.mean
+    return machine, decisions, relative_gap(outputs[:, k:], rows.Y, a, ridge[:, 0])
