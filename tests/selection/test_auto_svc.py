@@ -147,13 +147,6 @@ class TestTables:
         with pytest.raises(ValueError, match="X lacks columns that were there at fit: 'size', 'grade'"):
             model.predict(NEW_MIXED.drop(columns=["size", "grade"]))
 
-    def test_complete_numbers_keep_the_name_checks_of_scikit_learn(self, moons):
-        X, X_test, y, _ = moons
-        model = AutoSVC().fit(pd.DataFrame(X, columns=["a", "b"]), y)
-        assert model.encoder_ is None
-        with pytest.raises(ValueError, match="feature names should match"):
-            model.predict(pd.DataFrame(X_test, columns=["a", "c"]))
-
     @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
     def test_missing_values_are_imputed_but_infinity_is_an_error(self, moons, kind):
         X, X_test, y, y_test = moons

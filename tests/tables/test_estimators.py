@@ -95,6 +95,42 @@ def test_numbers_that_are_missing_at_predict_only_count_as_the_centre():
         model.predict(X[:3] * np.inf)
 
 
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("estimator", [AutoSVC(), AutoSVR(), EnsembleSVC(), OneClassSVM(nu=0.2)])
+def test_columns_of_complete_numbers_are_matched_by_name(estimator, kind):
+    X, y = numbers_with_an_id()
+    X = X[["a", "b"]]
+    model = estimator.fit(kind(X), X["a"] if isinstance(estimator, AutoSVR) else y)
+    expected = model.predict(kind(X))
+    np.testing.assert_array_equal(model.predict(kind(X[["b", "a"]])), expected)
+    with pytest.warns(AdatronWarning, match="columns that were not there at fit are ignored: 'c'"):
+        np.testing.assert_array_equal(model.predict(kind(X[["b", "a"]].assign(c="x"))), expected)
+    with pytest.raises(ValueError, match="X lacks columns that were there at fit: 'b'"):
+        model.predict(kind(X[["a"]]))
+
+
+@pytest.mark.parametrize("estimator", [AutoSVC(), EnsembleSVC()])
+def test_lazy_frames_are_to_be_collected(estimator):
+    X, y = numbers_with_an_id()
+    frame = pl.from_pandas(X[["a", "b"]])
+    with pytest.raises(TypeError, match="pass X.collect"):
+        estimator.fit(frame.lazy(), y)
+    with pytest.raises(TypeError, match="pass X.collect"):
+        estimator.fit(frame, y).predict(frame.lazy())
+
+
+def test_names_of_columns_may_be_text_and_numbers():
+    X, y = numbers_with_an_id()
+    X = X[["a", "b"]].set_axis(["a", 0], axis=1)
+    assert AutoSVC().fit(X, y).score(X, y) > 0.8
+
+
+def test_a_frame_without_columns_is_an_error():
+    X, y = numbers_with_an_id()
+    with pytest.raises(ValueError, match="0 feature"):
+        AutoSVC().fit(X[[]], y)
+
+
 def test_target_means_do_not_leak_between_groups():
     rng = np.random.default_rng(0)
     group = rng.integers(0, 80, 600)

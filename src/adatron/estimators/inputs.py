@@ -14,7 +14,8 @@ from adatron.exceptions import AdatronWarning, warn_user
 from adatron.gram import is_dask, on_client
 from adatron.kernels import CallableKernel, Kernel
 from adatron.numerics.compiled import compiled
-from adatron.tables import TableEncoder, is_table, needs_encoding
+from adatron.tables import TableEncoder, needs_encoding
+from adatron.tables.matching import in_order
 
 _LARGEST_TARGET = 1e100  # beyond, squares of sums of targets overflow
 _FEW_CLASSES = 20  # up to which nobody could mean a regression
@@ -26,7 +27,7 @@ def check_training_X(estimator: Any, X: Any) -> Any:
     kernel = estimator.kernel
     if estimator._encodes_tables:
         vars(estimator).pop("encoder_", None)
-        if isinstance(kernel, str) and not is_precomputed(kernel) and is_table(X) and needs_encoding(X):
+        if isinstance(kernel, str) and not is_precomputed(kernel) and needs_encoding(X):
             return _encoded(estimator, X)
     if is_dask(X):
         X, low, high = dask_rows(estimator, X)
@@ -87,6 +88,9 @@ def check_predict_X(estimator: Any, X: Any, *, allow_nan: bool = False) -> Any:
     """Validated data to predict for; no rows are allowed and give an empty result."""
     if estimator._encoder is not None:
         return estimator._encoder.transform(X)
+    names = vars(estimator).get("feature_names_in_")
+    if names is not None and estimator._encodes_tables:
+        X = in_order(X, names.tolist())
     if is_precomputed(estimator.kernel):
         shape, n = X.shape if sparse.issparse(X) else np.shape(X), estimator.n_features_in_
         if len(shape) == 2 and shape[1] != n:

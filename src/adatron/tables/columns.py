@@ -165,13 +165,15 @@ def is_table(X: Any) -> bool:
             return False
     if isinstance(X, np.ndarray):
         return X.ndim == 2 and X.dtype.kind in "OUSTMm"
-    if sparse.issparse(X):
+    if sparse.issparse(X) or nw.dependencies.is_polars_lazyframe(X):
         return False
     return isinstance(as_frame(X), nw.DataFrame)
 
 
 def as_frame(X: Any) -> Any:
     """X as a narwhals data frame; X itself if it is none. Columns of equal names are numbered."""
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise TypeError("X is a LazyFrame, which has no rows yet; pass X.collect()")
     try:
         return nw.from_native(X, eager_only=True, pass_through=True)
     except DuplicateError:
@@ -184,8 +186,6 @@ class Table:
     """The columns of X, each read when it is asked for; `names` is None where X names none."""
 
     def __init__(self, X: Any) -> None:
-        if nw.dependencies.is_polars_lazyframe(X):
-            raise TypeError("X is a LazyFrame, which has no rows yet; pass X.collect()")
         self.names: list[str] | None = None
         is_array = isinstance(X, np.ndarray | list | tuple) or sparse.issparse(X)
         cells: Any = X if is_array else as_frame(X)

@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.exceptions import AdatronWarning
 from adatron.tables import encodings
 from adatron.tables.columns import Reading, Table, converted, distinct
 from adatron.tables.kinds import DROPPED, KINDS, MANY_LEVELS, Decision, decide
+from adatron.tables.matching import places_by_name
 from adatron.tables.summary import ColumnSummary, ColumnTable, summary_of
 from adatron.tables.targets import Target
 
@@ -294,16 +294,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 message = f"X {has} valid feature names, but TableEncoder was fitted {had} feature names"
                 warnings.warn(message, UserWarning, stacklevel=3)
             return list(range(self.n_features_in_))
-        place = {name: j for j, name in enumerate(table.names)}
-        is_used = dict(zip(names, map(bool, self._encodings), strict=True))
-        missing = [name for name in names if is_used[name] and name not in place]
-        if missing:
-            raise ValueError(f"X lacks columns that were there at fit: {', '.join(map(repr, missing))}")
-        extra = [name for name in table.names if name not in is_used]
-        if extra:
-            message = f"columns that were not there at fit are ignored: {', '.join(map(repr, extra))}"
-            warnings.warn(message, AdatronWarning, stacklevel=3)
-        return [place.get(name, -1) for name in names]
+        return places_by_name(names, table.names, map(bool, self._encodings))
 
     def _joined(self, blocks: list[Any], n_rows: int) -> Any:
         if self.is_sparse_:

@@ -145,8 +145,10 @@ def needs_encoding(X: Any) -> bool:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
     except DuplicateError:
         return True  # columns of equal names, which only the encoder tells apart
-    if not isinstance(frame, nw.DataFrame):
+    if not isinstance(frame, nw.DataFrame) or not frame.columns:
         return True
+    if len({isinstance(name, str) for name in frame.columns}) > 1:
+        return True  # text and numbers as names, which scikit-learn refuses
     return not all(_is_ready(str(name), frame[:, j]) for j, name in enumerate(frame.columns))
 
 
