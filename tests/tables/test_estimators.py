@@ -113,9 +113,9 @@ def test_columns_of_complete_numbers_are_matched_by_name(estimator, kind):
 def test_lazy_frames_are_to_be_collected(estimator):
     X, y = numbers_with_an_id()
     frame = pl.from_pandas(X[["a", "b"]])
-    with pytest.raises(TypeError, match="pass X.collect"):
+    with pytest.raises(TypeError, match=r"pass X\.collect"):
         estimator.fit(frame.lazy(), y)
-    with pytest.raises(TypeError, match="pass X.collect"):
+    with pytest.raises(TypeError, match=r"pass X\.collect"):
         estimator.fit(frame, y).predict(frame.lazy())
 
 

@@ -28,7 +28,7 @@ from adatron.estimators.base import FitTasks, KernelMachine, forget_fit, unfitte
 from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.expansion import Expansion
 from adatron.estimators.folds import Folds
-from adatron.estimators.inputs import check_predict_X
+from adatron.estimators.inputs import check_groups, check_predict_X
 from adatron.estimators.parameters import (
     as_random_state,
     check_integer,
@@ -134,10 +134,11 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
 
     def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
         """Check and encode everything that `fit` is given."""
+        groups = None if groups is None else check_groups(groups)
         given, encoder = (X, y, groups), None
         if needs_encoding(X) or _has_holes(X):
             encoder = TableEncoder(target_type=self._target_type, random_state=0)
-            X = encoder.fit_transform(X, self._checked_target(len(as_frame(X)), y), on_client(groups))
+            X = encoder.fit_transform(X, self._checked_target(len(as_frame(X)), y), groups)
             names = getattr(encoder, "feature_names_in_", None)
         data = self._training_set(X, y, sample_weight).with_moderate_weights()
         self.encoder_ = encoder
@@ -149,7 +150,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
         state = as_random_state(0 if self.random_state is None else self.random_state)
         # an order that does not depend on the one the rows came in
         order = np.lexsort((data.weights, row_sums(data.X), *self._order_keys(data)))
-        folds = Folds.of(self.cv, data, order, given, state)
+        folds = Folds.of(self.cv, data, order, given, state).joined()
         self._check_folds(folds, data, order)
         if self._is_exact(data.m):
             data = data.some(order)

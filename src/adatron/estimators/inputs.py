@@ -250,6 +250,13 @@ def check_targets(X: Any, y: Any) -> np.ndarray:
     return targets
 
 
+def check_groups(groups: Any) -> np.ndarray:
+    """Groups of rows as an array, all known."""
+    groups = column_or_1d(on_client(groups))
+    _check_no_missing(groups, "group", "groups")
+    return groups
+
+
 def _one_for_each_row(X: Any, y: Any, what: str) -> np.ndarray:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
@@ -262,16 +269,19 @@ def _one_for_each_row(X: Any, y: Any, what: str) -> np.ndarray:
     return y
 
 
-def _check_no_missing(y: np.ndarray, what: str) -> None:
-    missing = ~np.isfinite(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+def _check_no_missing(y: np.ndarray, what: str, name: str = "y") -> None:
+    missing = np.zeros(len(y), dtype=bool)
+    if y.dtype.kind in "fmM":
+        missing = ~np.isfinite(y)
     if y.dtype.kind == "O":
         missing[:] = [_is_missing(label) for label in y]
     if missing.any():
         row = int(missing.argmax())
-        kind = {"nan": "NaN", "inf": "infinity", "-inf": "infinity"}.get(str(y[row]), repr(y[row]))
+        known = {"nan": "NaN", "inf": "infinity", "-inf": "infinity", "NaT": "NaT"}
+        kind = known.get(str(y[row]), repr(y[row]))
         raise ValueError(
-            f"Input y contains {kind}: {int(missing.sum())} {what}(s) are missing, the first in row {row}; "
-            f"drop the rows without a {what}"
+            f"Input {name} contains {kind}: {int(missing.sum())} {what}(s) are missing, the first in row "
+            f"{row}; drop the rows without a {what}"
         )
 
 
