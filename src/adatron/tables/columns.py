@@ -19,9 +19,11 @@ from narwhals.exceptions import DuplicateError
 from scipy import sparse
 from sklearn.utils import check_array
 
+from adatron.exceptions import AdatronWarning, warn_user
 from adatron.tables.parsing import MISSING_NUMBER, MISSING_TEXT, parse_dates, parse_durations, parse_numbers
 
 FORMS = ("number", "boolean", "duration", "date", "label")
+NEARLY_ALL = 0.9  # share of the cells that must be numbers (dates) for the others to count as missing
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ class Reading:
 def converted(column: Column, reading: Reading) -> Column:
     """The column in the form that an encoding works on; text that cannot be read as such is missing.
 
-    A column that was no text at the fit, and of which nothing can be read now, is an error.
+    A warning says so, unless the fit saw text and would accept as much, or it is a single cell. A column that
+    was no text at the fit, and of which nothing can be read now, is an error.
     """
     form = reading.form
     if form == "label":
@@ -80,9 +83,14 @@ def converted(column: Column, reading: Reading) -> Column:
     else:
         parsed = parse_numbers(column.levels, reading.decimal)
     read = with_values(column, form, parsed)
-    odd = [text for text in column.levels if text not in MISSING_NUMBER]
-    if odd and read.missing.all() and not reading.is_written:
+    is_odd = np.isnan(parsed) & np.array([text not in MISSING_NUMBER for text in column.levels], dtype=bool)
+    odd, cells = np.array(column.levels, dtype=object)[is_odd], column.values[~column.missing]
+    if len(odd) and read.missing.all() and not reading.is_written:
         raise ValueError(f"column {column.name!r} should hold {form}s, but holds {odd[0]!r}")
+    usual = max(1.0, (1.0 - NEARLY_ALL) * len(cells)) if reading.is_written else 0.0
+    if is_odd[cells].sum() > usual:
+        texts = ", ".join(map(repr, odd[:3])) + ", …" * (len(odd) > 3)
+        warn_user(f"column {column.name!r} should hold {form}s; taken as missing: {texts}", AdatronWarning)
     return read
 
 

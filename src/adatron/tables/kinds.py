@@ -19,13 +19,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from adatron.tables.columns import Column, Reading, converted, floats_of, is_table, with_values
+from adatron.tables.columns import NEARLY_ALL, Column, Reading, converted, floats_of, is_table, with_values
 from adatron.tables.parsing import MISSING_NUMBER, parse_dates, parse_durations, parse_numbers
 
 KINDS = ("number", "binary", "boolean", "category", "ordinal", "text", "date", "duration", "identifier")
 DROPPED = ("constant", "empty", "identifier")
 
-NEARLY_ALL = 0.9  # share of the cells that must be numbers (dates) for the others to count as missing
 FEW_NUMBERS = 20  # distinct ones, up to which a column that also has words is a category
 MANY_LEVELS = 40  # beyond which a category gets target means, and text of many words is text
 FEW_ROWS = 20  # below which values that all differ are no sign of an identifier
