@@ -119,6 +119,20 @@ def test_lazy_frames_are_to_be_collected(estimator):
         estimator.fit(frame, y).predict(frame.lazy())
 
 
+def test_a_single_column_is_to_be_a_frame():
+    words = pd.Series(["a", "b"] * 10)
+    with pytest.raises(ValueError, match="Expected a 2-dimensional container"):
+        AutoSVC().fit(words, words)
+
+
+@pytest.mark.parametrize("model", [AutoSVC(), SVC()])
+def test_words_where_the_training_table_had_numbers(model):
+    X, y = numbers_with_an_id()
+    model.fit(X[["a", "b"]], y)
+    with pytest.raises(ValueError, match=r"row 0, column 'b': 'oops'\); at fit it held numbers only"):
+        model.predict(X[["a"]].assign(b="oops"))
+
+
 def test_names_of_columns_may_be_text_and_numbers():
     X, y = numbers_with_an_id()
     X = X[["a", "b"]].set_axis(["a", 0], axis=1)

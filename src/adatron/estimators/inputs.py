@@ -161,9 +161,11 @@ def _validated(estimator: Any, X: Any, **limits: Any) -> Any:
             raise ValueError(message) from error
         if (place := _first_unconvertible(X)) is None:
             raise
-        name = type(estimator).__name__
-        way_out = f"encode that column as numbers, e.g. by make_pipeline(TableEncoder(), {name}())"
-        raise type(error)(f"{error} (X, {place}); {way_out} with adatron.tables.TableEncoder") from error
+        way_out = "at fit it held numbers only"
+        if limits["reset"]:
+            pipeline = f"make_pipeline(TableEncoder(), {type(estimator).__name__}())"
+            way_out = f"encode that column as numbers, e.g. by {pipeline} with adatron.tables.TableEncoder"
+        raise type(error)(f"{error} (X, {place}); {way_out}") from error
     if sparse.issparse(checked):
         checked = sparse.csr_array(checked)
         if not checked.has_canonical_format:

@@ -136,7 +136,7 @@ def needs_encoding(X: Any) -> bool:
     >>> needs_encoding([["red"], ["blue"]]), needs_encoding(np.ones((2, 3)))
     (True, False)
     """
-    if nw.dependencies.is_polars_lazyframe(X):
+    if nw.dependencies.is_polars_lazyframe(X) or nw.dependencies.is_into_series(X):
         return True  # the encoder says what to do
     if not is_table(X):
         return False
