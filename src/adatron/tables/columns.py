@@ -283,13 +283,13 @@ def _from_objects(name: str, cells: list[Any], is_category: bool) -> Column:
         has_no_text = type(cell).__str__ is object.__str__ and type(cell).__repr__ is object.__repr__
         if has_no_text or isinstance(cell, tuple | frozenset | complex):
             raise _nested(name, type(cell).__name__, int((codes == i).argmax()))
-    present = [cell for cell in unique_cells if not _is_missing(cell)]
+    present = [cell for cell in unique_cells if not is_missing(cell)]
     if present and not is_category:
         for types, form, convert in _PLAIN_TYPES:
             if all(isinstance(cell, types) for cell in present):
-                found = [None if _is_missing(cell) else cell for cell in unique_cells]
+                found = [None if is_missing(cell) else cell for cell in unique_cells]
                 return Column(name, form, convert(found)[codes])
-    texts = ["" if _is_missing(cell) else text_of(cell) for cell in unique_cells]
+    texts = ["" if is_missing(cell) else text_of(cell) for cell in unique_cells]
     codes, levels = _sorted_levels(texts, codes, {""})
     return Column(name, "label", codes, levels, is_category=is_category)
 
@@ -332,7 +332,7 @@ _PLAIN_TYPES: list[tuple[Any, str, Any]] = [
 ]
 
 
-def _is_missing(cell: Any) -> bool:
+def is_missing(cell: Any) -> bool:
     """None, NaN, NaT and pandas' NA: what is not equal to itself."""
     if cell is None or isinstance(cell, str):
         return cell is None

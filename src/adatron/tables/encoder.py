@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -238,6 +239,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"target_type must be 'auto', 'continuous' or 'classes', got {self.target_type!r}"
             )
+        if not isinstance(self.kinds, dict | None):
+            raise ValueError(f"kinds must be None or a dict of kinds by column, got {self.kinds!r}")
         if self.sparse_output not in ("auto", True, False):
             raise ValueError(f"sparse_output must be 'auto', True or False, got {self.sparse_output!r}")
 
@@ -249,8 +252,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 raise ValueError(f"kinds[{name!r}] must be one of {', '.join(KINDS)}; got {kind!r}")
             if name in table.labels:
                 found[table.labels.index(name)] = kind
-            elif isinstance(name, int) and table.names is None and 0 <= name < table.n_columns:
-                found[name] = kind
+            elif isinstance(name, Integral) and table.names is None and 0 <= name < table.n_columns:
+                found[int(name)] = kind
             else:
                 raise ValueError(f"kinds names the column {name!r}, which X does not have")
         return found
