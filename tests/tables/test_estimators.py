@@ -162,6 +162,13 @@ def test_missing_labels_of_a_table_are_named(missing):
         AutoSVC().fit(X, pd.Series(["yes", "no"] * 9 + ["yes", missing], dtype=object))
 
 
+def test_labels_that_are_neither_text_nor_numbers_are_named():
+    X, _ = numbers_with_an_id()
+    with pytest.raises(ValueError, match=r"Unknown label type: Interval; use .* y\.astype\(str\)"):
+        AutoSVC().fit(X, pd.cut(X["a"], 3))
+    assert len(AutoSVC().fit(X, pd.cut(X["a"], 3).astype(str)).classes_) == 3
+
+
 def test_columns_of_equal_names():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "a", "b"])

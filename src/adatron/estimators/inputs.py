@@ -229,6 +229,11 @@ def check_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind == "O":
         plain = np.array(y.tolist())  # of their own type
         y = plain if plain.ndim == 1 and plain.dtype.kind in "bif" else y
+        if y.dtype.kind == "O" and (
+            odd := {type(label).__name__ for label in y if not isinstance(label, str)}
+        ):
+            names = ", ".join(sorted(odd))
+            raise ValueError(f"Unknown label type: {names}; use text or numbers, such as y.astype(str)")
     classes = np.unique(y) if y.dtype.kind in "bif" else None
     if classes is None or len(classes) > _FEW_CLASSES or np.any(classes % 1):
         check_classification_targets(y)  # few whole numbers are classes without a closer look
