@@ -229,9 +229,8 @@ def check_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind == "O":
         plain = np.array(y.tolist())  # of their own type
         y = plain if plain.ndim == 1 and plain.dtype.kind in "bif" else y
-        if y.dtype.kind == "O" and (
-            odd := {type(label).__name__ for label in y if not isinstance(label, str)}
-        ):
+        odd = {type(label).__name__ for label in y if not isinstance(label, str)}
+        if y.dtype.kind == "O" and odd:
             names = ", ".join(sorted(odd))
             raise ValueError(f"Unknown label type: {names}; use text or numbers, such as y.astype(str)")
     classes = np.unique(y) if y.dtype.kind in "bif" else None

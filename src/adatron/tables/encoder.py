@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -252,7 +251,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 raise ValueError(f"kinds[{name!r}] must be one of {', '.join(KINDS)}; got {kind!r}")
             if name in table.labels:
                 found[table.labels.index(name)] = kind
-            elif isinstance(name, Integral) and table.names is None and 0 <= name < table.n_columns:
+            elif isinstance(name, int | np.integer) and table.names is None and 0 <= name < table.n_columns:
                 found[int(name)] = kind
             else:
                 raise ValueError(f"kinds names the column {name!r}, which X does not have")
