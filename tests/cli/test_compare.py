@@ -84,7 +84,11 @@ def test_a_part_of_the_rows(small_grid, run, compare, tmp_path):
     assert found["rows"] == 40
     assert found["notes"] == ["40 of 60 rows, drawn at random; --rows 0 takes all"]
     assert compare(path, "--rows", "0", "--folds", "2")["rows"] == 60
-    assert "note: 40 of 60 rows" in run("compare", path, "--rows", "40", "--folds", "2").stderr
+    head, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([f"empty,{head}", *(f",{row}" for row in rows)]))
+    notes = run("compare", path, "--rows", "40", "--folds", "2").stderr.splitlines()[:2]
+    assert notes[0] == "note: empty columns were left out: 'empty'"
+    assert notes[1].startswith("note: 40 of 60 rows, drawn at random")
 
 
 def test_the_split_of_a_data_set_is_no_matter_of_folds(small_grid, compare):

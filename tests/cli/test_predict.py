@@ -54,6 +54,14 @@ def test_columns_are_matched_by_name(table, predict, tmp_path):
     assert predict(moved) == predict(table)
 
 
+def test_columns_that_the_model_dropped_need_not_be_there(run, table, predict, tmp_path):
+    header, *rows = table.read_text().splitlines()
+    numbered = tmp_path / "numbered.csv"
+    numbered.write_text("\n".join([f"customer_id,{header}", *(f"{i},{row}" for i, row in enumerate(rows))]))
+    assert "dropped: customer_id (identifier)" in run("fit", numbered, "--no-report").stdout
+    assert predict(table) == predict(numbered)
+
+
 def test_the_target_may_be_unknown(table, predict, tmp_path):
     unknown = tmp_path / "unknown.csv"
     unknown.write_text(table.read_text().replace(",yes", ",").replace(",no", ",?"))

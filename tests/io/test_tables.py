@@ -84,6 +84,11 @@ def test_options(options, expected):
     assert frame.where(frame.notna(), None).to_dict("list") == expected
 
 
+def test_names_of_columns_of_text_may_be_cells_of_other_columns():
+    assert read("c,y\nx,u\ny,v\nz,u\n").to_dict("list") == {"c": ["x", "y", "z"], "y": ["u", "v", "u"]}
+    assert read("x,u\ny,v\nx,v\n").columns.tolist() == ["column_1", "column_2"]
+
+
 def test_options_for_delimiters_and_decimals():
     assert read("a,b;c\n1,2;3\n", delimiter=",").columns.tolist() == ["a", "b;c"]
     assert read("a;b\n1,234;x\n2,345;y\n", decimal=",")["a"].tolist() == [1.234, 2.345]

@@ -11,7 +11,13 @@ from sklearn.datasets import load_iris, load_svmlight_file, load_wine, make_clas
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import balanced_accuracy_score, log_loss, recall_score
-from sklearn.model_selection import GroupKFold, PredefinedSplit, train_test_split
+from sklearn.model_selection import (
+    GroupKFold,
+    LeaveOneOut,
+    PredefinedSplit,
+    StratifiedGroupKFold,
+    train_test_split,
+)
 from sklearn.svm import SVC as ReferenceSVC
 from sklearn.svm import LinearSVC
 from tests.data_dir import data_dir
@@ -146,13 +152,6 @@ class TestTables:
         np.testing.assert_array_equal(more, expected)
         with pytest.raises(ValueError, match="X lacks columns that were there at fit: 'size', 'grade'"):
             model.predict(NEW_MIXED.drop(columns=["size", "grade"]))
-
-    def test_complete_numbers_keep_the_name_checks_of_scikit_learn(self, moons):
-        X, X_test, y, _ = moons
-        model = AutoSVC().fit(pd.DataFrame(X, columns=["a", "b"]), y)
-        assert model.encoder_ is None
-        with pytest.raises(ValueError, match="feature names should match"):
-            model.predict(pd.DataFrame(X_test, columns=["a", "c"]))
 
     @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
     def test_missing_values_are_imputed_but_infinity_is_an_error(self, moons, kind):
@@ -336,3 +335,31 @@ def test_text_is_classified_as_well_as_by_a_linear_svm():
     model = AutoSVC().fit(X[:500], y[:500])
     linear = LinearSVC().fit(X[:500], y[:500])
     assert model.score(X[500:], y[500:]) > max(0.4, linear.score(X[500:], y[500:]) - 0.01)
+
+
+@pytest.mark.parametrize("cv", [LeaveOneOut(), 120])
+def test_folds_of_few_rows_judge_together(cv):
+    X, y = make_moons(120, noise=0.2, random_state=0)
+    order = np.argsort(y, kind="stable")
+    model = AutoSVC(cv=cv).fit(X[order], y[order])
+    assert model.score(X, y) > 0.9
+    assert 0.85 < model.best_score_ < 1.0
+
+
+def test_fewer_groups_than_folds():
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    groups = np.arange(60) % 3
+    best = AutoSVC().fit(X, y, groups=groups).best_score_
+    assert best == AutoSVC(cv=StratifiedGroupKFold(3)).fit(X, y, groups=groups).best_score_
+    with pytest.raises(ValueError, match="groups has only one group"):
+        AutoSVC().fit(X, y, groups=np.zeros(60))
+    with pytest.raises(
+        ValueError, match=r"groups contains NaN: 20 group\(s\) are missing, the first in row 1"
+    ):
+        AutoSVC().fit(X, y, groups=np.where(groups == 1, np.nan, groups))
+
+
+def test_a_missing_date_is_no_label():
+    days = np.array(["2024-01-01", "2024-01-02", "NaT"] * 10, dtype="datetime64[D]")
+    with pytest.raises(ValueError, match="y contains NaT"):
+        AutoSVC().fit(np.arange(30.0)[:, None], days)

@@ -74,6 +74,14 @@ def test_huber_coefficients_where_steps_of_full_length_would_not_end():
     assert relative_gap(K @ a, targets, a, ridge, deltas) < 1e-6
 
 
+def test_huber_coefficients_where_no_residual_is_within_the_limit():
+    """As after the rounding of float32 values of a kernel that can fit nearly everything."""
+    K, targets, ridge = np.eye(5) + 0.1, np.array([[1.0], [2.0], [-3.0], [0.5], [1.5]]), np.full(5, 1e-9)
+    start = (1.0 + 1e-6) * coefficients(K, targets, ridge)
+    a, deltas = huber_coefficients(K, targets, ridge, start, 1.5)
+    assert relative_gap(K @ a, targets, a, ridge, deltas) < 1e-6
+
+
 def test_huber_coefficients_of_a_row_of_weight_two_are_those_of_the_row_twice():
     counts = np.where(np.arange(24) % 3 == 0, 2, 1)
     rows, targets = np.repeat(X, counts, axis=0), np.repeat(Y, counts, axis=0)

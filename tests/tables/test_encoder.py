@@ -313,6 +313,16 @@ def test_a_column_that_holds_something_else_at_prediction_is_an_error():
         encoder.transform(pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}))
 
 
+@pytest.mark.parametrize("cells", [["1,5", "2,5", "3,5"], ["03.01.2024", "04.01.2024", "25.02.2024"]])
+def test_text_that_cannot_be_read_at_prediction_counts_as_missing_with_a_warning(cells):
+    encoder = TableEncoder().fit(pd.DataFrame({"a": cells * 20}))
+    expected = encoder.transform(pd.DataFrame({"a": [cells[0], None, "n/a"]}))
+    with pytest.warns(AdatronWarning, match=r"'a' should hold .*s; taken as missing: '2.x', 'oops'"):
+        found = encoder.transform(pd.DataFrame({"a": [cells[0], "2.x", "oops"]}))
+    np.testing.assert_array_equal(found, expected)
+    encoder.transform(pd.DataFrame({"a": [*cells * 20, "2.x", "oops"]}))  # a fit would accept this
+
+
 def test_nothing_of_use_is_an_error():
     with pytest.raises(
         ValueError, match=r"no column of X \(120 samples\) is of use: 'a' dropped: one value in all rows"

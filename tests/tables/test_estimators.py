@@ -95,6 +95,56 @@ def test_numbers_that_are_missing_at_predict_only_count_as_the_centre():
         model.predict(X[:3] * np.inf)
 
 
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("estimator", [AutoSVC(), AutoSVR(), EnsembleSVC(), OneClassSVM(nu=0.2)])
+def test_columns_of_complete_numbers_are_matched_by_name(estimator, kind):
+    X, y = numbers_with_an_id()
+    X = X[["a", "b"]]
+    model = estimator.fit(kind(X), X["a"] if isinstance(estimator, AutoSVR) else y)
+    expected = model.predict(kind(X))
+    np.testing.assert_array_equal(model.predict(kind(X[["b", "a"]])), expected)
+    with pytest.warns(AdatronWarning, match="columns that were not there at fit are ignored: 'c'"):
+        np.testing.assert_array_equal(model.predict(kind(X[["b", "a"]].assign(c="x"))), expected)
+    with pytest.raises(ValueError, match="X lacks columns that were there at fit: 'b'"):
+        model.predict(kind(X[["a"]]))
+
+
+@pytest.mark.parametrize("estimator", [AutoSVC(), EnsembleSVC()])
+def test_lazy_frames_are_to_be_collected(estimator):
+    X, y = numbers_with_an_id()
+    frame = pl.from_pandas(X[["a", "b"]])
+    with pytest.raises(TypeError, match=r"pass X\.collect"):
+        estimator.fit(frame.lazy(), y)
+    with pytest.raises(TypeError, match=r"pass X\.collect"):
+        estimator.fit(frame, y).predict(frame.lazy())
+
+
+def test_a_single_column_is_to_be_a_frame():
+    words = pd.Series(["a", "b"] * 10)
+    with pytest.raises(ValueError, match="Expected a 2-dimensional container"):
+        AutoSVC().fit(words, words)
+
+
+@pytest.mark.parametrize("model", [AutoSVC(), SVC()])
+def test_words_where_the_training_table_had_numbers(model):
+    X, y = numbers_with_an_id()
+    model.fit(X[["a", "b"]], y)
+    with pytest.raises(ValueError, match=r"row 0, column 'b': 'oops'\); at fit it held numbers only"):
+        model.predict(X[["a"]].assign(b="oops"))
+
+
+def test_names_of_columns_may_be_text_and_numbers():
+    X, y = numbers_with_an_id()
+    X = X[["a", "b"]].set_axis(["a", 0], axis=1)
+    assert AutoSVC().fit(X, y).score(X, y) > 0.8
+
+
+def test_a_frame_without_columns_is_an_error():
+    X, y = numbers_with_an_id()
+    with pytest.raises(ValueError, match="0 feature"):
+        AutoSVC().fit(X[[]], y)
+
+
 def test_target_means_do_not_leak_between_groups():
     rng = np.random.default_rng(0)
     group = rng.integers(0, 80, 600)
@@ -110,6 +160,13 @@ def test_missing_labels_of_a_table_are_named(missing):
     X = pd.DataFrame({"a": ["u", "v"] * 10})
     with pytest.raises(ValueError, match="the first in row 19"):
         AutoSVC().fit(X, pd.Series(["yes", "no"] * 9 + ["yes", missing], dtype=object))
+
+
+def test_labels_that_are_neither_text_nor_numbers_are_named():
+    X, _ = numbers_with_an_id()
+    with pytest.raises(ValueError, match=r"Unknown label type: Interval; use .* y\.astype\(str\)"):
+        AutoSVC().fit(X, pd.cut(X["a"], 3))
+    assert len(AutoSVC().fit(X, pd.cut(X["a"], 3).astype(str)).classes_) == 3
 
 
 def test_columns_of_equal_names():

@@ -98,6 +98,7 @@ def test_kinds_are_overridden(kind, n_outputs):
 def test_an_array_has_kinds_by_position():
     X = np.column_stack([ROWS % 5, ROWS % 7])
     assert kinds_of(X, kinds={1: "category"}) == {"x0": "number", "x1": "category"}
+    assert kinds_of(X, kinds={np.int64(1): "category"}) == {"x0": "number", "x1": "category"}
     assert kinds_of(X, kinds={"x1": "category"}) == {"x0": "number", "x1": "category"}
 
 
@@ -105,6 +106,7 @@ def test_an_array_has_kinds_by_position():
     ("kinds", "message"),
     [
         ({"zipp": "category"}, "kinds names the column 'zipp', which X does not have"),
+        (["zip"], "kinds must be None or a dict of kinds by column"),
         ({"zip": "categorical"}, "kinds.'zip'. must be one of number, binary"),
         ({"zip": "binary"}, "column 'zip' is binary, but it has not two values"),
         ({"word": "number"}, "column 'word' should hold numbers, but holds 'a'"),

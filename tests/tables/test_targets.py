@@ -105,3 +105,5 @@ def test_wrong_targets_are_errors():
         TableEncoder().fit(table, [1, 2, 3])
     with pytest.raises(ValueError, match="NaN"):
         TableEncoder().fit(table, np.full(400, np.nan))
+    with pytest.raises(ValueError, match="y contains missing values"):
+        TableEncoder().fit(table, ["yes", "no", None, "no"] * 100)

@@ -42,7 +42,8 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     Parameters
     ----------
     cv, scoring : as in `sklearn.model_selection.GridSearchCV`, default=5, None
-        By default the error, smoothed so that few rows suffice to compare models. Accuracy, balanced
+        Many folds of few rows, as of leave-one-out, are joined to larger ones. By default the score is the
+        error, smoothed so that few rows suffice to compare models. Accuracy, balanced
         accuracy, F1, AUC and log loss are quick; other scorers are called for every candidate. For balanced
         accuracy and F1 of two classes the threshold of `predict` is chosen as well.
     class_weight : dict or "balanced", default=None

@@ -28,7 +28,7 @@ from adatron.estimators.base import FitTasks, KernelMachine, forget_fit, unfitte
 from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.expansion import Expansion
 from adatron.estimators.folds import Folds
-from adatron.estimators.inputs import check_predict_X
+from adatron.estimators.inputs import check_groups, check_predict_X
 from adatron.estimators.parameters import (
     as_random_state,
     check_integer,
@@ -44,6 +44,7 @@ from adatron.kernels import KERNELS, Kernel
 from adatron.numerics.memory import available_memory
 from adatron.paths.kernel_path import KernelPath
 from adatron.tables import TableEncoder, needs_encoding
+from adatron.tables.columns import as_frame
 from adatron.training import Status
 
 _BYTES_A_VALUE = 24  # of two kernel matrices, their factors and distances
@@ -59,7 +60,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
     """
 
     kernel = "rbf"  # no parameter
-    _scales_features = _reads_blocks = _accepts_dask = True
+    _scales_features = _reads_blocks = _accepts_dask = _encodes_tables = True
     _best_score = 0.0  # what is minimised is this less the score, if `scoring` is given
     _clearly_better = 0.7  # part of the criterion of few rows below which more are worth their time
     _kernels_compared: int | None = 1  # on a few thousand rows before that; None: as many as usual
@@ -133,10 +134,11 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
 
     def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
         """Check and encode everything that `fit` is given."""
+        groups = None if groups is None else check_groups(groups)
         given, encoder = (X, y, groups), None
         if needs_encoding(X) or _has_holes(X):
             encoder = TableEncoder(target_type=self._target_type, random_state=0)
-            X = encoder.fit_transform(X, self._checked_target(len(X), y), on_client(groups))
+            X = encoder.fit_transform(X, self._checked_target(len(as_frame(X)), y), groups)
             names = getattr(encoder, "feature_names_in_", None)
         data = self._training_set(X, y, sample_weight).with_moderate_weights()
         self.encoder_ = encoder
@@ -148,7 +150,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
         state = as_random_state(0 if self.random_state is None else self.random_state)
         # an order that does not depend on the one the rows came in
         order = np.lexsort((data.weights, row_sums(data.X), *self._order_keys(data)))
-        folds = Folds.of(self.cv, data, order, given, state)
+        folds = Folds.of(self.cv, data, order, given, state).joined()
         self._check_folds(folds, data, order)
         if self._is_exact(data.m):
             data = data.some(order)
@@ -253,8 +255,6 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
 
     def _rows_to_expand(self, X: Any) -> Any:
         check_is_fitted(self)
-        if self.encoder_ is not None:
-            return self._scale(self.encoder_.transform(X))
         return self._scale(check_predict_X(self, X, allow_nan=self._scale.centre is not None))
 
     def _outputs(self, scaled: Any) -> np.ndarray:
@@ -311,7 +311,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
         return tags
 
 

@@ -135,8 +135,9 @@ def _huber_column(
         residuals = y - outputs
         free = np.abs(residuals) <= delta
         new = delta * np.sign(residuals) / ridge
-        rest = y[free] - product(K[np.ix_(free, ~free)], new[~free])
-        new[free] = coefficients(K[np.ix_(free, free)], rest[:, None], ridge[free])[:, 0]
+        if free.any():
+            rest = y[free] - product(K[np.ix_(free, ~free)], new[~free])
+            new[free] = coefficients(K[np.ix_(free, free)], rest[:, None], ridge[free])[:, 0]
         step = new - a
         change = product(K, step)
 

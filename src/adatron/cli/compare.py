@@ -53,8 +53,8 @@ def compare(data: str, as_json: bool, report: Path | None, force: bool, **option
     path = may_write("--report", report, _REPORT, force=force)
     assert path is not None
     found = _compare_models(data, options)
-    if found["notes"] and not as_json:
-        say("\n".join(f"note: {note}" for note in found["notes"]))
+    for note in [] if as_json else found["notes"]:
+        say(f"note: {note}")
     found["report"] = _write_page(found, path)
     if as_json:
         print_json(found)

@@ -259,8 +259,8 @@ def rows_of(X: Any, places: np.ndarray) -> Any:
 def with_encoder(estimator: Any, X: Any, *, scale: bool = True) -> Any:
     """The estimator, behind the steps it needs to be trained on X and to predict for any such rows.
 
-    AutoSVC and AutoSVR encode and scale by themselves, but take no missing values in columns of numbers that
-    had none at `fit`.
+    AutoSVC and AutoSVR encode and scale by themselves. Only for complete numbers, where they have no encoder,
+    an imputer is in front: a number that is missing later is the median then, as in other tables.
     """
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline

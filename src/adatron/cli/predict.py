@@ -153,6 +153,7 @@ def _matched_columns(
     model: Any, about: dict[str, Any], table: Any, source: str
 ) -> tuple[Any, Any, list[str]]:
     """The columns that the model was fitted on, the target if it is there, and names of other columns."""
+    from adatron.display.figures import encoder_of
     from adatron.estimators.parameters import closest_name
 
     n_features, columns, target = int(model.n_features_in_), about["columns"], about["target"]
@@ -169,11 +170,14 @@ def _matched_columns(
             )
         return table.set_axis(columns, axis=1) if columns else table.to_numpy(float), None, []
     unused = [name for name in given if name not in {*columns, target}]
-    absent = [name for name in columns if name not in given]
+    encoder = encoder_of(model)
+    dropped = {column.name for column in encoder.columns_ if not column.n_outputs} if encoder else set()
+    absent = [name for name in columns if name not in given and name not in dropped]
     if absent:
         hint = closest_name(absent[0], unused)
         raise ValueError(f"{source}: lacks {listed(absent, 20)} that the model was fitted on{hint}")
-    return table[columns], table[target] if target in given else None, unused
+    known = [name for name in columns if name in given]
+    return table[known], table[target] if target in given else None, unused
 
 
 def _score(model: Any, rows: ModelRows) -> dict[str, Any] | None:

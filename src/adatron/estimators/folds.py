@@ -35,10 +35,13 @@ class Folds:
             held = np.where(numbers[:, None] == np.arange(n_folds), weights, 0.0)
             return cls(weights - held if n_folds > 1 else held, held)  # a single row trains on itself
         if isinstance(cv, Integral):
-            cv = (StratifiedGroupKFold if has_classes else GroupKFold)(int(cv))
+            n_groups = len(np.unique(groups))
+            if n_groups < 2:
+                raise ValueError("groups has only one group, of which no rows can be held out; needs two")
+            cv = (StratifiedGroupKFold if has_classes else GroupKFold)(min(int(cv), n_groups))
         if is_dask(X):  # a splitter needs no more than the number of rows and the classes
             X, y = np.empty((data.shape[0], 0)), on_client(y)
-        return cls.given(data, cv, X, y, on_client(groups)).some(order)
+        return cls.given(data, cv, X, y, groups).some(order)
 
     @classmethod
     def given(cls, data: TrainingSet, cv: Any, X: Any, y: Any, groups: Any = None) -> Folds:
@@ -55,6 +58,24 @@ class Folds:
     def some(self, rows: Any = slice(None), n_folds: int | None = None) -> Folds:
         """Some of the rows, and the first folds."""
         return Folds(self.training[rows, :n_folds], self.held[rows, :n_folds])
+
+    def joined(self) -> Folds:
+        """Fewer and larger folds where many hold out few rows, such as those of leave-one-out.
+
+        A search looks at a few folds only, which must tell enough. Folds that do not train with all rows
+        that they do not hold out, such as those of time series, stay as they are.
+        """
+        m, n_folds = self.held.shape
+        is_held = self.held > 0.0
+        size = min(n_folds // 10, (m * n_folds - 1) // (10 * max(1, int(is_held.sum()))))  # to hold a tenth
+        if size < 2 or not np.all(is_held | (self.training > 0.0)):
+            return self
+        n_joined = n_folds // size
+        training, held = (
+            np.column_stack([end(weights[:, k::n_joined], axis=1) for k in range(n_joined)])
+            for end, weights in ((np.min, self.training), (np.max, self.held))
+        )
+        return Folds(training, held)
 
     def check_classes(self, codes: np.ndarray, classes: np.ndarray, at_least: int = 2) -> None:
         """Refuse folds that leave too few classes to train on."""

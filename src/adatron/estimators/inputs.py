@@ -14,7 +14,8 @@ from adatron.exceptions import AdatronWarning, warn_user
 from adatron.gram import is_dask, on_client
 from adatron.kernels import CallableKernel, Kernel
 from adatron.numerics.compiled import compiled
-from adatron.tables import TableEncoder, is_table, needs_encoding
+from adatron.tables import TableEncoder, needs_encoding
+from adatron.tables.matching import in_order
 
 _LARGEST_TARGET = 1e100  # beyond, squares of sums of targets overflow
 _FEW_CLASSES = 20  # up to which nobody could mean a regression
@@ -26,7 +27,7 @@ def check_training_X(estimator: Any, X: Any) -> Any:
     kernel = estimator.kernel
     if estimator._encodes_tables:
         vars(estimator).pop("encoder_", None)
-        if isinstance(kernel, str) and not is_precomputed(kernel) and is_table(X) and needs_encoding(X):
+        if isinstance(kernel, str) and not is_precomputed(kernel) and needs_encoding(X):
             return _encoded(estimator, X)
     if is_dask(X):
         X, low, high = dask_rows(estimator, X)
@@ -87,6 +88,9 @@ def check_predict_X(estimator: Any, X: Any, *, allow_nan: bool = False) -> Any:
     """Validated data to predict for; no rows are allowed and give an empty result."""
     if estimator._encoder is not None:
         return estimator._encoder.transform(X)
+    names = vars(estimator).get("feature_names_in_")
+    if names is not None and estimator._encodes_tables:
+        X = in_order(X, names.tolist())
     if is_precomputed(estimator.kernel):
         shape, n = X.shape if sparse.issparse(X) else np.shape(X), estimator.n_features_in_
         if len(shape) == 2 and shape[1] != n:
@@ -157,9 +161,11 @@ def _validated(estimator: Any, X: Any, **limits: Any) -> Any:
             raise ValueError(message) from error
         if (place := _first_unconvertible(X)) is None:
             raise
-        name = type(estimator).__name__
-        way_out = f"encode that column as numbers, e.g. by make_pipeline(TableEncoder(), {name}())"
-        raise type(error)(f"{error} (X, {place}); {way_out} with adatron.tables.TableEncoder") from error
+        way_out = "at fit it held numbers only"
+        if limits["reset"]:
+            pipeline = f"make_pipeline(TableEncoder(), {type(estimator).__name__}())"
+            way_out = f"encode that column as numbers, e.g. by {pipeline} with adatron.tables.TableEncoder"
+        raise type(error)(f"{error} (X, {place}); {way_out}") from error
     if sparse.issparse(checked):
         checked = sparse.csr_array(checked)
         if not checked.has_canonical_format:
@@ -223,6 +229,10 @@ def check_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind == "O":
         plain = np.array(y.tolist())  # of their own type
         y = plain if plain.ndim == 1 and plain.dtype.kind in "bif" else y
+        odd = {type(label).__name__ for label in y if not isinstance(label, str)}
+        if y.dtype.kind == "O" and odd:
+            names = ", ".join(sorted(odd))
+            raise ValueError(f"Unknown label type: {names}; use text or numbers, such as y.astype(str)")
     classes = np.unique(y) if y.dtype.kind in "bif" else None
     if classes is None or len(classes) > _FEW_CLASSES or np.any(classes % 1):
         check_classification_targets(y)  # few whole numbers are classes without a closer look
@@ -246,6 +256,13 @@ def check_targets(X: Any, y: Any) -> np.ndarray:
     return targets
 
 
+def check_groups(groups: Any) -> np.ndarray:
+    """Groups of rows as an array, all known."""
+    groups = column_or_1d(on_client(groups))
+    _check_no_missing(groups, "group", "groups")
+    return groups
+
+
 def _one_for_each_row(X: Any, y: Any, what: str) -> np.ndarray:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
@@ -258,16 +275,19 @@ def _one_for_each_row(X: Any, y: Any, what: str) -> np.ndarray:
     return y
 
 
-def _check_no_missing(y: np.ndarray, what: str) -> None:
-    missing = ~np.isfinite(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+def _check_no_missing(y: np.ndarray, what: str, name: str = "y") -> None:
+    missing = np.zeros(len(y), dtype=bool)
+    if y.dtype.kind in "fmM":
+        missing = ~np.isfinite(y)
     if y.dtype.kind == "O":
         missing[:] = [_is_missing(label) for label in y]
     if missing.any():
         row = int(missing.argmax())
-        kind = {"nan": "NaN", "inf": "infinity", "-inf": "infinity"}.get(str(y[row]), repr(y[row]))
+        known = {"nan": "NaN", "inf": "infinity", "-inf": "infinity", "NaT": "NaT"}
+        kind = known.get(str(y[row]), repr(y[row]))
         raise ValueError(
-            f"Input y contains {kind}: {int(missing.sum())} {what}(s) are missing, the first in row {row}; "
-            f"drop the rows without a {what}"
+            f"Input {name} contains {kind}: {int(missing.sum())} {what}(s) are missing, the first in row "
+            f"{row}; drop the rows without a {what}"
         )
 
 

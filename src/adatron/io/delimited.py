@@ -203,10 +203,10 @@ def _are_decimals(cells: list[str]) -> bool:
 
 
 def _has_header(rows: list[list[str]]) -> bool:
-    """Whether no cell of the first row is a number, and those below are numbers or other texts."""
+    """Whether no cell of the first row is a number, and those below it are numbers or other texts."""
     first, *below = [[cell.strip() for cell in row] for row in rows]
     if any(re.match(_NUMBER, cell) or (cell and cell in _MISSING) for cell in first):
         return False
-    seen = {cell for row in below for cell in row}
-    is_new = all(first) and len(set(first)) == len(first) and not seen.intersection(first)
-    return is_new or not below or any(re.match(_NUMBER, cell) for cell in seen)
+    recurs = any(name == cell for row in below for name, cell in zip(first, row, strict=False))
+    is_new = all(first) and len(set(first)) == len(first) and not recurs
+    return is_new or not below or any(re.match(_NUMBER, cell) for row in below for cell in row)

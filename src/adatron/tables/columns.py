@@ -19,9 +19,11 @@ from narwhals.exceptions import DuplicateError
 from scipy import sparse
 from sklearn.utils import check_array
 
+from adatron.exceptions import AdatronWarning, warn_user
 from adatron.tables.parsing import MISSING_NUMBER, MISSING_TEXT, parse_dates, parse_durations, parse_numbers
 
 FORMS = ("number", "boolean", "duration", "date", "label")
+NEARLY_ALL = 0.9  # share of the cells that must be numbers (dates) for the others to count as missing
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ class Reading:
 def converted(column: Column, reading: Reading) -> Column:
     """The column in the form that an encoding works on; text that cannot be read as such is missing.
 
-    A column that was no text at the fit, and of which nothing can be read now, is an error.
+    A warning says so, unless the fit saw text and would accept as much, or it is a single cell. A column that
+    was no text at the fit, and of which nothing can be read now, is an error.
     """
     form = reading.form
     if form == "label":
@@ -80,9 +83,14 @@ def converted(column: Column, reading: Reading) -> Column:
     else:
         parsed = parse_numbers(column.levels, reading.decimal)
     read = with_values(column, form, parsed)
-    odd = [text for text in column.levels if text not in MISSING_NUMBER]
-    if odd and read.missing.all() and not reading.is_written:
+    is_odd = np.isnan(parsed) & np.array([text not in MISSING_NUMBER for text in column.levels], dtype=bool)
+    odd, cells = np.array(column.levels, dtype=object)[is_odd], column.values[~column.missing]
+    if len(odd) and read.missing.all() and not reading.is_written:
         raise ValueError(f"column {column.name!r} should hold {form}s, but holds {odd[0]!r}")
+    usual = max(1.0, (1.0 - NEARLY_ALL) * len(cells)) if reading.is_written else 0.0
+    if is_odd[cells].sum() > usual:
+        texts = ", ".join(map(repr, odd[:3])) + ", …" * (len(odd) > 3)
+        warn_user(f"column {column.name!r} should hold {form}s; taken as missing: {texts}", AdatronWarning)
     return read
 
 
@@ -165,13 +173,15 @@ def is_table(X: Any) -> bool:
             return False
     if isinstance(X, np.ndarray):
         return X.ndim == 2 and X.dtype.kind in "OUSTMm"
-    if sparse.issparse(X):
+    if sparse.issparse(X) or nw.dependencies.is_polars_lazyframe(X):
         return False
     return isinstance(as_frame(X), nw.DataFrame)
 
 
 def as_frame(X: Any) -> Any:
     """X as a narwhals data frame; X itself if it is none. Columns of equal names are numbered."""
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise TypeError("X is a LazyFrame, which has no rows yet; pass X.collect()")
     try:
         return nw.from_native(X, eager_only=True, pass_through=True)
     except DuplicateError:
@@ -184,8 +194,6 @@ class Table:
     """The columns of X, each read when it is asked for; `names` is None where X names none."""
 
     def __init__(self, X: Any) -> None:
-        if nw.dependencies.is_polars_lazyframe(X):
-            raise TypeError("X is a LazyFrame, which has no rows yet; pass X.collect()")
         self.names: list[str] | None = None
         is_array = isinstance(X, np.ndarray | list | tuple) or sparse.issparse(X)
         cells: Any = X if is_array else as_frame(X)
@@ -275,13 +283,13 @@ def _from_objects(name: str, cells: list[Any], is_category: bool) -> Column:
         has_no_text = type(cell).__str__ is object.__str__ and type(cell).__repr__ is object.__repr__
         if has_no_text or isinstance(cell, tuple | frozenset | complex):
             raise _nested(name, type(cell).__name__, int((codes == i).argmax()))
-    present = [cell for cell in unique_cells if not _is_missing(cell)]
+    present = [cell for cell in unique_cells if not is_missing(cell)]
     if present and not is_category:
         for types, form, convert in _PLAIN_TYPES:
             if all(isinstance(cell, types) for cell in present):
-                found = [None if _is_missing(cell) else cell for cell in unique_cells]
+                found = [None if is_missing(cell) else cell for cell in unique_cells]
                 return Column(name, form, convert(found)[codes])
-    texts = ["" if _is_missing(cell) else text_of(cell) for cell in unique_cells]
+    texts = ["" if is_missing(cell) else text_of(cell) for cell in unique_cells]
     codes, levels = _sorted_levels(texts, codes, {""})
     return Column(name, "label", codes, levels, is_category=is_category)
 
@@ -324,7 +332,7 @@ _PLAIN_TYPES: list[tuple[Any, str, Any]] = [
 ]
 
 
-def _is_missing(cell: Any) -> bool:
+def is_missing(cell: Any) -> bool:
     """None, NaN, NaT and pandas' NA: what is not equal to itself."""
     if cell is None or isinstance(cell, str):
         return cell is None

@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adatron.exceptions import AdatronWarning
 from adatron.tables import encodings
 from adatron.tables.columns import Reading, Table, converted, distinct
 from adatron.tables.kinds import DROPPED, KINDS, MANY_LEVELS, Decision, decide
+from adatron.tables.matching import places_by_name
 from adatron.tables.summary import ColumnSummary, ColumnTable, summary_of
 from adatron.tables.targets import Target
 
@@ -238,6 +238,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"target_type must be 'auto', 'continuous' or 'classes', got {self.target_type!r}"
             )
+        if not isinstance(self.kinds, dict | None):
+            raise ValueError(f"kinds must be None or a dict of kinds by column, got {self.kinds!r}")
         if self.sparse_output not in ("auto", True, False):
             raise ValueError(f"sparse_output must be 'auto', True or False, got {self.sparse_output!r}")
 
@@ -249,8 +251,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 raise ValueError(f"kinds[{name!r}] must be one of {', '.join(KINDS)}; got {kind!r}")
             if name in table.labels:
                 found[table.labels.index(name)] = kind
-            elif isinstance(name, int) and table.names is None and 0 <= name < table.n_columns:
-                found[name] = kind
+            elif isinstance(name, int | np.integer) and table.names is None and 0 <= name < table.n_columns:
+                found[int(name)] = kind
             else:
                 raise ValueError(f"kinds names the column {name!r}, which X does not have")
         return found
@@ -294,16 +296,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 message = f"X {has} valid feature names, but TableEncoder was fitted {had} feature names"
                 warnings.warn(message, UserWarning, stacklevel=3)
             return list(range(self.n_features_in_))
-        place = {name: j for j, name in enumerate(table.names)}
-        is_used = dict(zip(names, map(bool, self._encodings), strict=True))
-        missing = [name for name in names if is_used[name] and name not in place]
-        if missing:
-            raise ValueError(f"X lacks columns that were there at fit: {', '.join(map(repr, missing))}")
-        extra = [name for name in table.names if name not in is_used]
-        if extra:
-            message = f"columns that were not there at fit are ignored: {', '.join(map(repr, extra))}"
-            warnings.warn(message, AdatronWarning, stacklevel=3)
-        return [place.get(name, -1) for name in names]
+        return places_by_name(names, table.names, map(bool, self._encodings))
 
     def _joined(self, blocks: list[Any], n_rows: int) -> Any:
         if self.is_sparse_:

@@ -19,13 +19,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from adatron.tables.columns import Column, Reading, converted, floats_of, is_table, with_values
+from adatron.tables.columns import NEARLY_ALL, Column, Reading, converted, floats_of, is_table, with_values
 from adatron.tables.parsing import MISSING_NUMBER, parse_dates, parse_durations, parse_numbers
 
 KINDS = ("number", "binary", "boolean", "category", "ordinal", "text", "date", "duration", "identifier")
 DROPPED = ("constant", "empty", "identifier")
 
-NEARLY_ALL = 0.9  # share of the cells that must be numbers (dates) for the others to count as missing
 FEW_NUMBERS = 20  # distinct ones, up to which a column that also has words is a category
 MANY_LEVELS = 40  # beyond which a category gets target means, and text of many words is text
 FEW_ROWS = 20  # below which values that all differ are no sign of an identifier
@@ -137,7 +136,7 @@ def needs_encoding(X: Any) -> bool:
     >>> needs_encoding([["red"], ["blue"]]), needs_encoding(np.ones((2, 3)))
     (True, False)
     """
-    if nw.dependencies.is_polars_lazyframe(X):
+    if nw.dependencies.is_polars_lazyframe(X) or nw.dependencies.is_into_series(X):
         return True  # the encoder says what to do
     if not is_table(X):
         return False
@@ -145,8 +144,10 @@ def needs_encoding(X: Any) -> bool:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
     except DuplicateError:
         return True  # columns of equal names, which only the encoder tells apart
-    if not isinstance(frame, nw.DataFrame):
+    if not isinstance(frame, nw.DataFrame) or not frame.columns:
         return True
+    if len({isinstance(name, str) for name in frame.columns}) > 1:
+        return True  # text and numbers as names, which scikit-learn refuses
     return not all(_is_ready(str(name), frame[:, j]) for j, name in enumerate(frame.columns))
 
 

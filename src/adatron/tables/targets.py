@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from adatron.tables.columns import Column
+from adatron.tables.columns import Column, is_missing
 from adatron.tables.encodings import Levels, Numbers
 
 _FOLDS = 5
@@ -34,6 +34,8 @@ class Target:
         y = column_or_1d(y)
         if len(y) != n_rows:
             raise ValueError(f"X and y have inconsistent numbers of samples: {n_rows} rows, {len(y)} targets")
+        if y.dtype.kind == "O" and any(map(is_missing, y)):
+            raise ValueError("Input y contains missing values; drop the rows without a target")
         own = np.arange(n_rows) if groups is None else np.unique(column_or_1d(groups), return_inverse=True)[1]
         folds = np.random.default_rng(seed).permutation(int(own.max()) + 1)[own] % _FOLDS
         if target_type == "continuous" or (target_type == "auto" and _is_continuous(y)):
