@@ -44,15 +44,13 @@ ADDRESSES = {
     "ida": "https://raw.githubusercontent.com/tdiethe/gunnar_raetsch_benchmark_datasets/master/",
 }
 _PARTS = ("data", "target", "data_test", "target_test")
+ADULT_PARTS, WEB_PARTS = (1, 2, 3, 9), (1, 7, 8)
 IDA_WITH_SPLITS = ("banana", "breast_cancer", "german", "heart", "image", "ringnorm", "titanic", "waveform")
 IDA_WITHOUT_SPLITS = ("flare_solar", "splice", "thyroid", "twonorm")
 IDA_REALIZATIONS = 10
 _IDA_DECIMALS = 12  # more than any value of the repository has
 _TIMEOUT = 30.0  # seconds without a byte
-_LARGEST_DOWNLOAD, _LARGEST_UNPACKED = (
-    64 * 2**20,
-    256 * 2**20,
-)  # bytes; our files have 8 MB, and 13 MB unpacked
+_LARGEST_DOWNLOAD, _LARGEST_UNPACKED = 2**26, 2**28  # bytes; our files have 8 MB, and 13 MB unpacked
 _OPEN: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 DIGESTS = {
@@ -80,50 +78,6 @@ DIGESTS = {
 }
 
 
-@dataclass(frozen=True)
-class Source:
-    """One set: its files in ADATRON_DATA and on the web, and a reader for each."""
-
-    name: str
-    originals: tuple[str, ...]
-    read_originals: Reader
-    address: str
-    files: tuple[str, ...]
-    read_files: Reader
-
-    @property
-    def urls(self) -> list[str]:
-        return [ADDRESSES[self.address] + file for file in self.files]
-
-
-def usps() -> Source:
-    originals = ("usps/zip.train.xz", "usps/zip.test.xz")
-    return Source("usps", originals, read_digits, "usps", ("zip.train.gz", "zip.test.gz"), read_digits)
-
-
-def adult(part: int) -> Source:
-    return _libsvm(f"a{part}a", n_features=123)
-
-
-def web(part: int) -> Source:
-    return _libsvm(f"w{part}a", n_features=300, has_test=part != 8)
-
-
-def astroparticle() -> Source:
-    return _libsvm("svmguide1", n_features=4, dense=True)
-
-
-def ida(name: str) -> Source:
-    read_files = partial(read_ida_mat, name=name, has_splits=name in IDA_WITH_SPLITS)
-    return Source(f"ida_{name}", (f"ida/{name}.npz",), read_ida_npz, "ida", ("benchmarks.mat",), read_files)
-
-
-def _libsvm(name: str, n_features: int, dense: bool = False, has_test: bool = True) -> Source:
-    files = (name, f"{name}.t") if has_test else (name,)
-    read = partial(read_svmlight, n_features=n_features, dense=dense)
-    return Source(name, tuple(f"libsvm/{file}.xz" for file in files), read, "libsvm", files, read)
-
-
 def unpack(name: str, stream: IO[bytes]) -> IO[bytes]:
     """Return the stream, decompressed into memory if the name ends in .gz or .xz."""
     suffix = name[name.rfind(".") :]
@@ -141,7 +95,11 @@ def read_svmlight(streams: Sequence[IO[bytes]], n_features: int, dense: bool = F
     parts = []
     for stream in streams:
         X, y = load_svmlight_file(stream, n_features=n_features)
-        parts.append((X.toarray() if dense else _with_short_indices(X), y.astype(np.int64)))
+        X.sum_duplicates()
+        X.eliminate_zeros()  # a9a.t begins with a zero in column 123, to show how many columns there are
+        indices, indptr = (own.astype(np.int32) for own in (X.indices, X.indptr))  # SVC takes no others
+        X = X.toarray() if dense else csr_matrix((X.data, indices, indptr), shape=X.shape)
+        parts.append((X, y.astype(np.int64)))
     return _name_parts(parts)
 
 
@@ -179,37 +137,66 @@ def read_ida_mat(streams: Sequence[IO[bytes]], name: str, has_splits: bool) -> A
     }
 
 
-def _with_short_indices(X: csr_matrix) -> csr_matrix:
-    """The matrix in canonical form, without the 64-bit indices that scikit-learn's SVC refuses."""
-    X.sum_duplicates()
-    X.eliminate_zeros()  # a9a.t begins with a zero in column 123, to show how many columns there are
-    return csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
-
-
 def _name_parts(parts: Sequence[tuple[Any, Any]]) -> Arrays:
     return dict(zip(_PARTS, chain.from_iterable(parts), strict=False))
 
 
-def retrieve(source: Source, data_home: str | os.PathLike[str] | None, download_if_missing: bool) -> Arrays:
+@dataclass(frozen=True)
+class Source:
+    """One set: its files on the web and in ADATRON_DATA, and how to read them."""
+
+    name: str
+    address: str
+    files: tuple[str, ...]
+    read: Reader
+    originals: tuple[str, ...]
+    read_originals: Reader | None = None  # where it is another
+
+
+def _libsvm(name: str, n_features: int, *, dense: bool = False, has_test: bool = True) -> Source:
+    files = (name, f"{name}.t") if has_test else (name,)
+    read = partial(read_svmlight, n_features=n_features, dense=dense)
+    return Source(name, "libsvm", files, read, tuple(f"libsvm/{file}.xz" for file in files))
+
+
+def _ida(name: str) -> Source:
+    read = partial(read_ida_mat, name=name, has_splits=name in IDA_WITH_SPLITS)
+    return Source(f"ida_{name}", "ida", ("benchmarks.mat",), read, (f"ida/{name}.npz",), read_ida_npz)
+
+
+_USPS_FILES, _USPS_ORIGINALS = ("zip.train.gz", "zip.test.gz"), ("usps/zip.train.xz", "usps/zip.test.xz")
+_ALL = [
+    Source("usps", "usps", _USPS_FILES, read_digits, _USPS_ORIGINALS),
+    *(_libsvm(f"a{part}a", 123) for part in ADULT_PARTS),
+    *(_libsvm(f"w{part}a", 300, has_test=part != 8) for part in WEB_PARTS),
+    _libsvm("svmguide1", 4, dense=True),
+    *map(_ida, IDA_WITH_SPLITS + IDA_WITHOUT_SPLITS),
+]
+SOURCES = {source.name: source for source in _ALL}
+
+
+def retrieve(name: str, data_home: str | os.PathLike[str] | None, download_if_missing: bool) -> Arrays:
     """Return the arrays of a set; an OSError says what to do if they are not available."""
+    source = SOURCES[name]
     originals = [path for path in map(find_original, source.originals) if path is not None]
     if len(originals) == len(source.originals):
-        contents = [path.read_bytes() for path in originals]
-        return _parsed(source.read_originals, source.originals, contents, " and ".join(map(str, originals)))
+        contents, where = [path.read_bytes() for path in originals], " and ".join(map(str, originals))
+        return _parsed(source.read_originals or source.read, source.originals, contents, where)
     cached = [Path(get_data_home(data_home)) / "adatron" / file for file in source.files]
+    urls = [ADDRESSES[source.address] + file for file in source.files]
     is_cached = all(path.is_file() for path in cached)
     if is_cached:
         contents, where = [path.read_bytes() for path in cached], " and ".join(map(str, cached))
         where += " (delete to download again)"
     elif download_if_missing:
-        contents = [_downloaded(source, url) for url in source.urls]
-        where = f"the download of {' and '.join(source.urls)} (nothing was kept)"
+        contents = [_downloaded(source, url) for url in urls]
+        where = f"the download of {' and '.join(urls)} (nothing was kept)"
     else:
         raise OSError(_advice(source, "download_if_missing=False forbids the download"))
-    arrays = _parsed(source.read_files, source.files, contents, where)
-    found, expected = digest(arrays), DIGESTS[source.name]
+    arrays = _parsed(source.read, source.files, contents, where)
+    found, expected = digest(arrays), DIGESTS[name]
     if found != expected:
-        raise OSError(f"{source.name}: the SHA-256 of the arrays in {where} is {found}, not {expected}.")
+        raise OSError(f"{name}: the SHA-256 of the arrays in {where} is {found}, not {expected}.")
     if not is_cached:
         cached[0].parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cached[0].parent) as scratch:  # a file is whole or not there
