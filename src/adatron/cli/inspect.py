@@ -40,22 +40,21 @@ def inspect(model: str, as_json: bool) -> None:
 
 
 def _estimator(fitted: Any) -> dict[str, Any]:
-    from adatron.cli.summary import n_support
     from adatron.display.figures import innermost
 
     steps = [type(step).__name__ for _, step in getattr(fitted, "steps", [("", fitted)])]
     machine = innermost(fitted)
-    kernel = getattr(machine, "_kernel", None)
+    kernel, support = getattr(machine, "_kernel", None), getattr(machine, "support_", None)
     return {
         "steps": steps,
         "parameters": {name: str(value) for name, value in machine.get_params(deep=False).items()},
         "kernel": None if kernel is None else repr(kernel),
         "classes": [str(name) for name in getattr(machine, "classes_", [])],
-        "support_vectors": n_support(machine),
+        "support_vectors": None if support is None else len(support),
         "duality_gap": getattr(machine, "duality_gap_", None),
         "gap_is_exact": getattr(machine, "gap_is_exact_", None),
         "status": str(machine.status_) if hasattr(machine, "status_") else None,
-        "holds_training_rows": n_support(machine) is not None,
+        "holds_training_rows": support is not None,
     }
 
 

@@ -47,6 +47,10 @@ class GammaType(Number):
         return value if value in ("scale", "auto") else super().convert(value, param, ctx)
 
 
+POSITIVE, GAMMA = Number(0.0, min_open=True), GammaType(0.0, min_open=True)
+PENALTY = Number(0.0, min_open=True, allow_inf=True)
+
+
 class SolverType(click.ParamType):
     """A name of `adatron.solvers.SOLVERS`, which is imported only when a name is there to check."""
 

@@ -20,9 +20,7 @@ from adatron.io.printing import listed, printable_path, quoted
 @click.argument("data")
 @click.option("-o", "--output", type=OUTPUT, help="CSV file to write. Default: standard output.")
 @click.option("--proba", is_flag=True, help="Also write class probabilities.")
-@click.option(
-    "--keep", multiple=True, metavar="COL", help="Column of DATA to copy to the output; repeatable."
-)
+@click.option("--keep", multiple=True, metavar="COL", help="Column of DATA to copy; repeatable.")
 @click.option("--force", is_flag=True, help="Overwrite the file named by -o.")
 @reading_options
 @json_option

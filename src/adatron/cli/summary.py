@@ -43,17 +43,11 @@ def summarise(rows: Rows, story: FitStory, task: str | None) -> dict[str, Any]:
         "status": None if status is None else str(status),
         "status_sentence": None if status is None else status.sentence,
         "converged": bool(getattr(machine, "converged_", True)),
-        "n_support": n_support(machine),
+        "n_support": len(machine.support_) if hasattr(machine, "support_") else None,
         "epochs": float(np.max(machine.n_iter_)) if hasattr(machine, "n_iter_") else None,
         "seconds": story.seconds, "peak_memory_mb": (story.memory or math.nan) / 1e6,
         "notes": list(story.notes),
     }  # fmt: skip
-
-
-def n_support(machine: Any) -> int | None:
-    """Number of training rows that a model holds; None if it does not say."""
-    support = getattr(machine, "support_", None)
-    return None if support is None else len(support)
 
 
 def _columns(encoder: Any, n_columns: int) -> str:
