@@ -31,6 +31,7 @@ from adatron.kernels.rounding import (
     squared_norm,
     total_of,
 )  # fmt: skip
+from adatron.training.certificate import make_feasible
 
 _ROWS_SHOWN = 10
 _VANISHING = 1e-8  # part of r² max K_ii below which the objective of a one-class problem counts as 0
@@ -201,7 +202,8 @@ def _sides(problem: BinaryProblem, kernel: Kernel, X: Any) -> _Sides:
     rows, place = np.unique(problem.rows, return_inverse=True)
     f, errors = outputs(kernel, X[rows], problem.vectors, problem.coefficients, dtype)
     norm = squared_norm(kernel, X, problem.vectors, problem.coefficients, dtype)
-    alpha = _feasible(problem.alpha.astype(long), y, problem.upper.astype(long), problem.equality)
+    alpha, upper = problem.alpha.astype(long), problem.upper.astype(long)
+    alpha = make_feasible(alpha, y, upper, problem.equality, negligible=0.0, balanced=0.0)
     if problem.tube is not None:
         alpha *= min(long(1.0), problem.tube[1] / max(alpha.sum(), long(1e-300)))
     coefficients = np.zeros(X.shape[0], dtype=long)
@@ -300,24 +302,6 @@ def _up(value: Any) -> float:
     """The nearest float64 that is not smaller."""
     rounded = float(value)
     return rounded if long(rounded) >= value else float(np.nextafter(rounded, inf))
-
-
-def _feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, equality: float | None) -> np.ndarray:
-    """Clip α to its box and scale the heavier class down until ``yᵀα = r``; if it falls short, fill it up."""
-    alpha = np.clip(alpha, 0.0, upper)
-    if equality is None:
-        return alpha
-    positive = y > 0.0
-    above, below = alpha[positive].sum(), alpha[~positive].sum() + long(equality)
-    if above > below:
-        alpha[positive] *= below / above
-    elif below > above and not equality:
-        alpha[~positive] *= above / below
-    elif below > above:  # one class: what is missing goes to rows in proportion to their room
-        room = np.where(alpha > 0.0, upper - alpha, 0.0)
-        room = room if room.sum() >= below - above else upper - alpha
-        alpha += room * min((below - above) / max(room.sum(), long(1e-300)), long(1.0))
-    return alpha
 
 
 def _used(kernel: Kernel, X: Any, coefficients: np.ndarray) -> tuple[Any, np.ndarray]:

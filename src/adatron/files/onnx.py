@@ -75,9 +75,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = No
         while hasattr(last, "steps"):
             last = last.steps[-1][1]
         if not len(last.support_):
-            raise ValueError(
-                "a model without support vectors has one constant output; ONNX needs some of them"
-            )
+            raise ValueError("a model without support vectors has one constant output; ONNX needs some")
         options = {id(last): {"zipmap": False, "raw_scores": True}} if hasattr(last, "classes_") else None
         converted = convert_sklearn(counterpart, initial_types=types, options=options)
     atomic_write(path, [converted.SerializeToString()])

@@ -40,11 +40,8 @@ class _Graph:
 
     def _constant(self, array: np.ndarray) -> str:
         name = f"/constant_{len(self.constants)}"
-        if array.dtype.kind in "UO":
-            texts: Any = [str(item).encode() for item in array]
-            self.constants.append(helper.make_tensor(name, TensorProto.STRING, array.shape, texts))
-        else:
-            self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        array = array.astype(str).astype(object) if array.dtype.kind in "UO" else array
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
 
@@ -59,7 +56,11 @@ def auto_graph(model: Any) -> Any:
     opsets = [helper.make_opsetid("", _OPSET)]
     if model.encoder_ is None:
         inputs = [helper.make_tensor_value_info("X", TensorProto.FLOAT, [None, model.n_features_in_])]
-        X = _scaled(graph, graph.add("Cast", "X", to=TensorProto.DOUBLE), model._scale)
+        scale, X = model._scale, graph.add("Cast", "X", to=TensorProto.DOUBLE)
+        X = graph.add("Gather", X, scale.kept, axis=1)
+        for operator, own in (("Div", scale.unit), ("Sub", scale.centre), ("Div", scale.scale)):
+            X = graph.add(operator, X, own[scale.kept])
+        X = _smoothly_clipped(graph, X)
     else:
         opsets.append(helper.make_opsetid("ai.onnx.ml", 2))  # has LabelEncoder
         X, inputs = _encoded(graph, model.encoder_)
@@ -70,8 +71,10 @@ def auto_graph(model: Any) -> Any:
         name, width = "probabilities", len(model.classes_)
         values = _probabilities(graph, decisions, model._probabilities)
     else:
-        name, width = "variable", model._n_columns
-        values = _targets(graph, decisions, model._log)
+        name, width, values, log = "variable", model._n_columns, decisions, model._log
+        if log is not None:
+            power = graph.add("Exp", graph.add("Min", decisions, log.highest))
+            values = graph.add("Sub", graph.add("Mul", power, log.ratio), log.offset)
     graph.add("Cast", values, name=name, to=TensorProto.FLOAT)
     outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, width]))
     whole = helper.make_graph(graph.nodes, type(model).__name__, inputs, outputs, graph.constants)
@@ -107,22 +110,6 @@ def _probabilities(graph: _Graph, decisions: str, own: ClassProbabilities) -> st
         values.append(graph.add("ReduceSum", graph.add("Mul", found, marks[-1]), np.array([1]), keepdims=1))
     change = graph.add("Mul", graph.add("Sub", *marks), graph.add("Sub", *reversed(values)))
     return graph.add("Add", found, change)
-
-
-def _targets(graph: _Graph, decisions: str, log: Any) -> str:
-    """What a `LogTarget` makes of decisions, if there is one."""
-    if log is None:
-        return decisions
-    power = graph.add("Exp", graph.add("Min", decisions, log.highest))
-    return graph.add("Sub", graph.add("Mul", power, log.ratio), log.offset)
-
-
-def _scaled(graph: _Graph, X: str, scale: Any) -> str:
-    """What a `Scaler` does with numbers."""
-    z = graph.add("Gather", X, scale.kept, axis=1)
-    for operator, values in (("Div", scale.unit), ("Sub", scale.centre), ("Div", scale.scale)):
-        z = graph.add(operator, z, values[scale.kept])
-    return _smoothly_clipped(graph, z)
 
 
 def _smoothly_clipped(graph: _Graph, z: str) -> str:

@@ -200,8 +200,8 @@ def make_feasible(
         alpha[positive] *= (below + r) / above
     elif below > 0.0:
         alpha[~positive] *= max(above - r, 0.0) / below
-    missing = r - float(y @ alpha)
-    if r and missing > _BALANCED * r:
+    missing = r - y @ alpha
+    if r and missing > balanced * r:
         a, u = alpha[positive], upper[positive]
         room = np.where(a > 0.0, u - a, 0.0)
         room = room if room.sum() >= missing else u - a  # zeros stay zero if the others have enough room
