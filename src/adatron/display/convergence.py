@@ -107,16 +107,15 @@ class ConvergenceDisplay(EstimatorDisplay):
         """
         names = [quantities] if isinstance(quantities, str) else list(quantities)
         if not names or len(set(names)) < len(names) or not set(names) <= set(QUANTITIES):
-            raise ValueError(
-                f"quantities must be some of {list(QUANTITIES)}, each at most once, got {names!r}"
-            )
+            raise ValueError(f"quantities must be some of {list(QUANTITIES)}, each once, got {names!r}")
         columns = _columns(self.history, names)
-        problems = _chosen_problems(columns["problem"], problem)
+        known = np.unique(columns["problem"]).astype(int).tolist()
+        problems = known if problem is None else [int(number) for number in np.ravel(problem)]
+        if unknown := sorted(set(problems) - set(known)):
+            raise ValueError(f"problem must be among the numbers {known} of the history, got {unknown}")
         self.axes_ = new_panels(len(names))[1] if axes is None else np.asarray(axes, dtype=object).ravel()
         if len(self.axes_) != len(names):
-            raise ValueError(
-                f"axes must be {len(names)} Axes, one for each of {names}, got {len(self.axes_)}"
-            )
+            raise ValueError(f"axes must be {len(names)} Axes, one each for {names}, got {len(self.axes_)}")
         self.figure_ = self.axes_[0].figure
         if axes is None:
             self.figure_.suptitle(self.title or "", fontsize=10, color=INK)
@@ -197,18 +196,6 @@ def _columns(history: Mapping[str, Sequence[float]], names: list[str]) -> dict[s
     if len(set(lengths.values())) > 1:
         raise ValueError(f"the lists of history must have one length, got {lengths}")
     return {name: np.asarray(history[name], dtype=float) for name in wanted}
-
-
-def _chosen_problems(column: np.ndarray, wanted: Any) -> list[int]:
-    """Numbers of the problems to draw."""
-    known = [int(number) for number in np.unique(column)]
-    if wanted is None:
-        return known
-    chosen = [int(number) for number in np.ravel(wanted)]
-    unknown = [number for number in chosen if number not in known]
-    if unknown:
-        raise ValueError(f"problem must be among the numbers {known} of the history, got {unknown}")
-    return chosen
 
 
 def problem_names_of(estimator: Any) -> list[str] | None:

@@ -20,7 +20,6 @@ from adatron.display.figures import GRID_STAND_IN, INK_STAND_IN, figure_svg
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
 _LEAST_SCALE = 0.62  # of a figure: below it, a narrow window scrolls
 
 
@@ -71,11 +70,6 @@ def items(texts: Sequence[str]) -> str:
 def definitions(pairs: Sequence[tuple[str, str]]) -> str:
     """A list of names with their values."""
     return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in pairs) + "</dl>"
-
-
-def badge(text: str, kind: str) -> str:
-    """A short coloured word; `kind` is good, bad or neutral."""
-    return f'<span class="badge {kind}">{escape(text)}</span>'
 
 
 def table(

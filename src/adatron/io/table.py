@@ -204,9 +204,7 @@ def _frame(
         if pa.types.is_decimal(field.type):
             table = table.set_column(i, field.name, table.column(i).cast(pa.float64()))
         elif pa.types.is_nested(field.type):
-            raise ValueError(
-                f"{name}: column {quoted(field.name)} holds {field.type}; --ignore leaves it out"
-            )
+            raise ValueError(f"{name}: column {quoted(field.name)} holds {field.type}; --ignore skips it")
     frame = table.to_pandas(date_as_object=False)
     frame.attrs["source"] = name
     if chosen in spelled and frame[chosen].dtype.kind in "if" and frame[chosen].nunique() <= _MOST_LABELS:
@@ -236,9 +234,7 @@ def _open(source: Any) -> tuple[str, Any]:
     """A printable name, and a context manager with a binary stream."""
     if isinstance(source, str) and source == "-":
         if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-            raise OSError(
-                "<stdin>: is a terminal or closed; pipe data into it, or name a file instead of '-'"
-            )
+            raise OSError("<stdin>: is a terminal or closed; pipe data into it, or name a file")
         return "<stdin>", nullcontext(sys.stdin.buffer)
     if isinstance(source, str | bytes | os.PathLike):
         return printable_path(source), open(source, "rb")
@@ -303,9 +299,7 @@ def _to_utf8(name: str, content: bytes, encoding: str | None) -> bytes:
     if offset is not None:
         line = 1 + content.count(b"\n", 0, offset)
         found = f"found byte 0x{content[offset]:02x} at byte offset {offset}"
-        raise ValueError(
-            f"{name}:{line}: not {codec} text: {found}; --encoding says what it is, if it is text"
-        )
+        raise ValueError(f"{name}:{line}: not {codec} text: {found}; --encoding says what it is")
     if not text or text.isspace():
         raise ValueError(f"{name}: is empty, expected a table")
     return text

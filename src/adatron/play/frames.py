@@ -121,9 +121,7 @@ def _bounds(request: Request, model: Any, novikoff: float | None) -> list[str]:
     m, said = len(request.y), []
     if novikoff is not None:
         made = int(model.mistakes_.sum())
-        said.append(
-            f"Novikoff: at most {math.floor(novikoff):,} mistakes while learning; there were {made:,}."
-        )
+        said.append(f"Novikoff: at most {math.floor(novikoff):,} mistakes, {made:,} were made.")
     if not request.algorithm.has_margin or not model.converged_ or len(model.classes_) > 2:
         return said
     share = support_vector_loo_bound(len(model.support_), m)

@@ -144,8 +144,7 @@ def _inputs(story: FitStory, X: Any) -> Any:
 
 
 def _outliers(story: FitStory) -> list[str]:
-    share = np.mean(story.model.predict(story.X_train) < 0)
-    sentence = f"{100 * share:.2f} % of the training rows are outliers."
+    sentence = f"{100 * np.mean(story.predictions < 0):.2f} % of the training rows are outliers."
     picture = figure_html(pictures.outlier_scores(story), "Outliers lie left of the dashed line")
     return [paragraph(sentence), picture]
 

@@ -119,12 +119,15 @@ def _judge_classes(
     model: Any, X: Any, y: np.ndarray, y_train: np.ndarray, predicted: np.ndarray
 ) -> dict[str, Any]:
     n, is_wrong = len(y), predicted != y
+    n_wrong = int(is_wrong.sum())
     guess = Counter(y_train.tolist()).most_common(1)[0][0]
     found = {
         "n_judged": n,
-        "n_wrong": int(is_wrong.sum()),
-        "error_percent": 100.0 * float(is_wrong.mean()),
-        "error_interval_percent": [100.0 * end for end in wilson(int(is_wrong.sum()), n)],
+        "n_wrong": n_wrong,
+        "error_percent": 100.0 * n_wrong / n,
+        "error_interval_percent": [
+            100.0 * float(end) for end in binomtest(n_wrong, n).proportion_ci(0.95, "wilson")
+        ],
         "baseline": str(guess),
         "baseline_error_percent": 100.0 * float(np.mean(y != guess)),
         "is_better": _is_clearly_less(is_wrong, y != guess),
@@ -135,16 +138,6 @@ def _judge_classes(
         found["positive_class"] = str(classes[1])
         found["auc"] = float(roc_auc_score(is_positive, model.decision_function(X)))
     return found
-
-
-def wilson(wrong: int, n: int) -> tuple[float, float]:
-    """The 95 % confidence interval of an error rate after `wrong` of `n` (Wilson).
-
-    >>> tuple(round(end, 3) for end in wilson(8, 104))
-    (0.039, 0.144)
-    """
-    low, high = binomtest(wrong, n).proportion_ci(0.95, "wilson")
-    return float(low), float(high)
 
 
 def _is_clearly_less(losses: np.ndarray, others: np.ndarray) -> bool:

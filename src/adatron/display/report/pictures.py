@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.calibration import calibration_curve
 from sklearn.metrics import roc_curve
 
 from adatron.display.convergence import ConvergenceDisplay
@@ -108,13 +109,12 @@ def calibration(story: FitStory) -> Figure | None:
     else:
         said, what = probabilities.max(axis=1), "of the likeliest class"
         is_true = classes[probabilities.argmax(axis=1)] == y
-    order = np.argsort(said, kind="stable")
-    bins = np.array_split(order, int(np.clip(len(order) / _CALIBRATION_ROWS, 1, 10)))
+    n_bins = int(np.clip(len(said) / _CALIBRATION_ROWS, 1, 10))
+    shares, means = calibration_curve(is_true, said, n_bins=n_bins, strategy="quantile")
     said_what = f"predicted probability {shortened(what)}".replace("$", "＄")  # $ would begin a formula
     figure, (ax,) = new_figure(1, [(said_what, "share of rows where it was true")])
     ax.plot([0, 1], [0, 1], color=INK_STAND_IN, linestyle="--", linewidth=1.0, label="perfect")
-    means, shares = [float(said[own].mean()) for own in bins], [float(is_true[own].mean()) for own in bins]
-    ax.plot(means, shares, "o-", markersize=5, linewidth=1.4, label=f"{len(bins)} groups of rows")
+    ax.plot(means, shares, "o-", markersize=5, linewidth=1.4, label=f"{len(means)} groups of rows")
     add_legend(ax, loc="upper left")
     return figure
 
