@@ -1,7 +1,5 @@
 """A fit, how good it is on rows that it was not trained on, and how certain that is."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,36 +24,17 @@ _TASKS = {
 
 @dataclass(frozen=True)
 class FitStory:
-    """A fit, as the summary and the report need it.
+    """A fit, as the summary and the report need it; without test rows the training rows are judged."""
 
-    Parameters
-    ----------
-    name : str
-        Of the data.
-    model : estimator
-        Fitted; a pipeline that ends in one of ours will do.
-    X_train, y_train, X_test, y_test : array, data frame, sparse matrix or None
-        In the form that `model` predicts from; without test rows the training rows are judged.
-    seconds : float
-        Of the fit.
-    memory : float, optional
-        Bytes at the peak.
-    data : mapping, optional
-        What else is known of the data: names and values. ``"target"`` is the name of the target.
-    notes, warnings : sequence of str
-    model_file : str, optional
-        Where the model was saved.
-    """
-
-    name: str
-    model: Any
-    X_train: Any
+    name: str  # of the data
+    model: Any  # fitted; a pipeline that ends in one of ours will do
+    X_train: Any  # in the form that `model` predicts from
     y_train: Any
     X_test: Any = None
     y_test: Any = None
-    seconds: float = math.nan
-    memory: float | None = None
-    data: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = math.nan  # of the fit
+    memory: float | None = None  # bytes at the peak
+    data: Mapping[str, str] = field(default_factory=dict)  # what else is known; "target" is its name
     notes: Sequence[str] = ()
     warnings: Sequence[str] = ()
     model_file: str | None = None
@@ -83,12 +62,10 @@ class FitStory:
 
     @cached_property
     def predictions(self) -> np.ndarray:
-        """Of the judged rows."""
         return np.asarray(self.model.predict(self.judged[0]))
 
     @cached_property
     def judgement(self) -> dict[str, Any]:
-        """What `judge` says of the judged rows."""
         X, y = self.judged
         return judge(self.model, X, y, self.y_train, self.predictions)
 
