@@ -3,8 +3,6 @@
 Commands have a file each, but for those that only print something about the command line itself.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import traceback

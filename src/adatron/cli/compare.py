@@ -1,7 +1,5 @@
 """``adatron compare``: our models, scikit-learn's, a constant guess, a linear model and boosted trees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,7 +71,6 @@ def compare(data: str, as_json: bool, report: Path | None, force: bool, **option
 
 
 def _cells(models: list[dict[str, Any]]) -> list[list[str]]:
-    """Name, error and seconds of each model as text."""
     return [
         [own["name"], f"{own['error']:.2f} ± {own['standard_error']:.2f}", f"{own['seconds']:.3g}"]
         for own in models

@@ -1,7 +1,5 @@
 """Rows and a target from a data set or a file: load and split them, and encode them in front of a model."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,8 +23,10 @@ _TEST_SIZE = 1.0 / 3.0
 _CLASSES = 20  # up to so many different whole numbers are classes
 _OTHER_SPLIT: dict[str, Any] = {
     "split_name": "stratified half, seeded; not the original split",
-    "split_note": "the original split of sonar does not come with adatron, so this is a seeded stratified "
-    f"half split; for the original one set ADATRON_DATA to a directory with {ORIGINAL_SONAR}",
+    "split_notes": (
+        "the original split of sonar does not come with adatron, so this is a seeded stratified half split; "
+        f"for the original one set ADATRON_DATA to a directory with {ORIGINAL_SONAR}",
+    ),
 }
 
 
@@ -42,7 +42,7 @@ class Rows:
     notes: tuple[str, ...] = ()
     is_train: np.ndarray | None = None  # the data set's own split
     split_name: str = "the original split"
-    split_note: str = ""  # what to know of that split
+    split_notes: tuple[str, ...] = ()  # what to know of that split
 
     @property
     def columns(self) -> list[str]:
@@ -203,6 +203,7 @@ class Parts:
     y_train: np.ndarray | None
     X_test: Any = None
     y_test: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
 
 
 def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class: bool, seed: int) -> Parts:
@@ -215,7 +216,7 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
     if y is None or test_size == 0.0:
         return Parts("all rows are for training", rows.X, y)
     if rows.is_train is not None and test_size is None:
-        return _parts(rows.X, y, np.flatnonzero(rows.is_train), rows.split_name)
+        return _parts(rows.X, y, np.flatnonzero(rows.is_train), rows.split_name, rows.split_notes)
     n_rows, size = len(y), _TEST_SIZE if test_size is None else test_size
     n_test = int(np.ceil(size * n_rows))
     if n_rows - n_test < 2:
@@ -223,29 +224,26 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
             f"--test-size {size:.3g} leaves {n_rows - n_test} of {n_rows} rows for training, which takes 2; "
             "make it smaller, or 0 for no test rows"
         )
-    candidates, classes, n_classes = np.arange(n_rows), None, 0
+    places, kind, strata = np.arange(n_rows), "random", None
     if is_class:
         _, classes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        candidates = np.flatnonzero(counts[classes] > 1)
-        n_classes = int((counts > 1).sum())
-    n_test = min(n_test, len(candidates) - 1)
+        places = np.flatnonzero(counts[classes] > 1)
+    n_test = min(n_test, len(places) - 1)
     if n_test < 1:
         return Parts("no class has two rows; to predict numbers, take --task regression", rows.X, y)
-    is_stratified = 0 < n_classes <= min(n_test, len(candidates) - n_test)
-    strata = classes[candidates] if classes is not None and is_stratified else None
-    train = train_test_split(candidates, test_size=n_test, stratify=strata, random_state=seed)[0]
-    train = np.union1d(train, np.setdiff1d(np.arange(n_rows), candidates))
-    kind = "stratified" if is_stratified else "random"
+    if is_class and (counts > 1).sum() <= min(n_test, len(places) - n_test):
+        kind, strata = "stratified", classes[places]
+    test = train_test_split(places, test_size=n_test, stratify=strata, random_state=seed)[1]
+    train = np.setdiff1d(np.arange(n_rows), test)
     return _parts(rows.X, y, train, f"{kind} share of {size:.3g}, seed {seed}")
 
 
-def _parts(X: Any, y: np.ndarray, train: np.ndarray, description: str) -> Parts:
+def _parts(X: Any, y: np.ndarray, train: np.ndarray, description: str, notes: tuple = ()) -> Parts:
     test = np.setdiff1d(np.arange(len(y)), train)
-    return Parts(description, rows_of(X, train), y[train], rows_of(X, test), y[test])
+    return Parts(description, rows_of(X, train), y[train], rows_of(X, test), y[test], notes)
 
 
 def rows_of(X: Any, places: np.ndarray) -> Any:
-    """Some rows of a DataFrame or a sparse matrix."""
     return X[places] if sparse.issparse(X) else X.iloc[places]
 
 

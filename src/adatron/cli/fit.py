@@ -151,14 +151,12 @@ def _fit(
         model = _model_for(task, parts.X_train, options)
         began = perf_counter()
         was_interrupted = _train(model, parts, _checkpoints(options, paths["checkpoint"]), signals)
-        about = {"split": parts.description, "columns": f"{rows.X.shape[1]:,}"}
-        if rows.short_name != rows.name:
-            about = {"file": rows.name} | about
-        if rows.target_name:
-            about["target"] = rows.target_name
-        notes = [*rows.notes]
-        if rows.split_note and parts.description == rows.split_name:
-            notes.append(rows.split_note)
+        about = {
+            "file": rows.name if rows.short_name != rows.name else "", "split": parts.description,
+            "columns": f"{rows.X.shape[1]:,}", "target": rows.target_name or "",
+        }  # fmt: skip
+        about = {name: value for name, value in about.items() if value}
+        notes = [*rows.notes, *parts.notes]
         story = FitStory(
             rows.short_name, model, parts.X_train, parts.y_train, parts.X_test, parts.y_test,
             seconds=perf_counter() - began, memory=peak_memory(), data=about, notes=notes, warnings=warned,
@@ -221,9 +219,8 @@ def _train(model: Any, parts: Parts, callbacks: list[Any], signals: Signals) -> 
         except KeyboardInterrupt as error:
             if not hasattr(machine, "status_"):
                 saved = [callback.path for callback in callbacks if callback.path.exists()]
-                raise Ended(
-                    f"no model yet; --resume continues from {saved[0]}" if saved else "no model yet"
-                ) from error
+                way_on = f"; --resume continues from {saved[0]}" if saved else ""
+                raise Ended(f"no model yet{way_on}") from error
             say("adatron: interrupted; keeping the best model so far")
             return True
         finally:

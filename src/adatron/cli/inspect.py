@@ -1,14 +1,12 @@
 """``adatron inspect``: what a model file holds."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 
 import click
 
 from adatron.cli.options import common_options, json_option
-from adatron.cli.terminal import print_json, print_pairs, print_table
+from adatron.cli.terminal import print_json, print_table
 
 _MOST = 8  # names of columns or classes that are printed
 
@@ -31,7 +29,7 @@ def inspect(model: str, as_json: bool) -> None:
         return
     found["kinds"] = [f"{count} {kind}" for kind, count in Counter(found.get("kinds", [])).items()]
     shown = {name: value for name, value in found.items() if name != "arrays" and value not in (None, [])}
-    print_pairs([(name.replace("_", " "), _text(value)) for name, value in shown.items()])
+    print_table(None, [(name.replace("_", " "), _text(value)) for name, value in shown.items()])
     rows = [
         [a["name"], a["dtype"], " x ".join(map(str, a["shape"])), f"{a['bytes']:,}"] for a in found["arrays"]
     ]

@@ -1,7 +1,5 @@
 """What options accept, and what all commands have in common."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``adatron predict``: apply a model file to the rows of a table."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -99,7 +97,6 @@ class ModelRows(NamedTuple):
 def rows_for(
     model: Any, file: str, data: str, options: dict[str, Any], keep: tuple[str, ...] = ()
 ) -> ModelRows:
-    """The rows of `data` for the model from `file`."""
     from adatron.cli.data import check_names, read_rows
 
     about = _about(file)
@@ -136,14 +133,12 @@ def _about(file: str) -> dict[str, Any]:
 
 def _matched_svmlight(model: Any, about: dict[str, Any], X: Any, labels: Any, source: str) -> tuple[Any, Any]:
     """The rows with as many features as the model has, and the target."""
-    from scipy.sparse import csr_array
-
     n_features = int(model.n_features_in_)
     if about["columns"]:
         raise ValueError(f"{source}: is svmlight, but the model was fitted on named columns")
     if X.shape[1] > n_features:
         raise ValueError(f"{source}: has {X.shape[1]} features, the model was fitted on {n_features}")
-    X = csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
+    X.resize(X.shape[0], n_features)
     return X, labels if about["task"] == "classification" else labels.astype(float)
 
 

@@ -1,7 +1,5 @@
 """Progress of a command: a bar on a terminal, otherwise a line every few seconds."""
 
-from __future__ import annotations
-
 from time import perf_counter
 from typing import Any
 

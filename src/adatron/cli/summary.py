@@ -1,7 +1,5 @@
 """The summary of a fit: as plain values, and in words that need no textbook."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from typing import Any
@@ -10,7 +8,7 @@ import numpy as np
 from sklearn.metrics import get_scorer
 
 from adatron.cli.data import Rows
-from adatron.cli.terminal import print_pairs, say
+from adatron.cli.terminal import print_table, say
 from adatron.display.figures import encoder_of
 from adatron.display.report.judge import FitStory, what_mattered
 from adatron.display.report.words import importance_words, kernel_width, score_words
@@ -86,7 +84,7 @@ def _scores(story: FitStory) -> dict[str, Any]:
 
 def print_summary(summary: dict[str, Any]) -> None:
     """The table at the end of a fit, and what to beware of."""
-    print_pairs(_rows(summary))
+    print_table(None, _rows(summary))
     for note in summary["notes"]:
         say(f"note: {note}")
 
