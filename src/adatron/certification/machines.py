@@ -4,8 +4,6 @@ Two steps: a `Fitted` has what estimators of adatron and scikit-learn and files 
 `problems_of` takes it apart into binary problems.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
@@ -224,7 +222,6 @@ def _in_8_digits(rows: Any) -> Iterator[str]:
 
 
 def codes_of(y: Any, classes: tuple) -> np.ndarray:
-    """The index of each label among the classes."""
     index = {label: code for code, label in enumerate(classes)}
     try:
         return np.array([index[label] for label in np.asarray(column_or_1d(y)).tolist()])

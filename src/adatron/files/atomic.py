@@ -1,7 +1,5 @@
 """Files that appear whole or not at all: written aside, forced to disk, then renamed."""
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Models as the text files of LIBSVM, which ``svm-predict`` and its bindings read."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Models as ONNX files, through estimators of scikit-learn that predict the same, and skl2onnx."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

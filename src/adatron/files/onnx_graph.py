@@ -67,9 +67,16 @@ def auto_graph(model: Any) -> Any:
     decisions = _decisions(graph, X, model._machines)
     outputs = []
     if isinstance(model, AutoSVC):
-        outputs = _classes(graph, decisions, model)
-        name, width = "probabilities", len(model.classes_)
+        name, width, scores = "probabilities", len(model.classes_), decisions
         values = _probabilities(graph, decisions, model._probabilities)
+        if width == 2:
+            above = graph.add("Sub", decisions, model.best_threshold_)
+            scores = graph.add("Concat", graph.add("Neg", above), above, axis=1)
+        is_text = model.classes_.dtype.kind in "UO"
+        classes = model.classes_ if is_text else model.classes_.astype(np.int64)
+        graph.add("Gather", classes, graph.add("ArgMax", scores, axis=1, keepdims=0), name="label")
+        kind = TensorProto.STRING if is_text else TensorProto.INT64
+        outputs.append(helper.make_tensor_value_info("label", kind, [None]))
     else:
         name, width, values, log = "variable", model._n_columns, decisions, model._log
         if log is not None:
@@ -79,19 +86,6 @@ def auto_graph(model: Any) -> Any:
     outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, width]))
     whole = helper.make_graph(graph.nodes, type(model).__name__, inputs, outputs, graph.constants)
     return helper.make_model(whole, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="adatron")
-
-
-def _classes(graph: _Graph, decisions: str, model: AutoSVC) -> list[Any]:
-    """Adds the output ``label``; its description."""
-    classes = model.classes_
-    if len(classes) == 2:
-        above = graph.add("Sub", decisions, model.best_threshold_)
-        decisions = graph.add("Concat", graph.add("Neg", above), above, axis=1)
-    is_text = classes.dtype.kind in "UO"
-    winners = graph.add("ArgMax", decisions, axis=1, keepdims=0)
-    graph.add("Gather", classes if is_text else classes.astype(np.int64), winners, name="label")
-    kind = TensorProto.STRING if is_text else TensorProto.INT64
-    return [helper.make_tensor_value_info("label", kind, [None])]
 
 
 def _probabilities(graph: _Graph, decisions: str, own: ClassProbabilities) -> str:

@@ -7,8 +7,6 @@ reads Parquet, Arrow, JSON lines and Zstandard.
 Files are read into memory up to a limit, not mapped: truncating a mapped file kills the process.
 """
 
-from __future__ import annotations
-
 import bz2
 import codecs
 import gzip
@@ -107,7 +105,9 @@ def read_table(
     name, content = _read_bytes(source, max_bytes, max_line_bytes)
     kind = format or _format_of(name, content)
     text = b"" if kind in _BINARY.values() else _to_utf8(name, content, encoding)
-    kind = kind or _format_of_text(text)
+    if not kind:
+        is_json = text.lstrip().startswith(b"{")
+        kind = "svmlight" if looks_like_svmlight(text) else "jsonl" if is_json else "csv"
     spelled: dict[str, Any] = {}
     if kind == "svmlight":
         return read_svmlight(text, name, zero_based)
@@ -148,12 +148,6 @@ def _format_of(name: str, content: bytes) -> str:
             return kind
     endings = [e for e in PurePath(name.lower()).suffixes if e not in (".gz", ".xz", ".bz2", ".zst")]
     return _ENDINGS.get(endings[-1], "") if endings else ""
-
-
-def _format_of_text(text: bytes) -> str:
-    if looks_like_svmlight(text):
-        return "svmlight"
-    return "jsonl" if text.lstrip().startswith(b"{") else "csv"
 
 
 def _read_arrow(name: str, content: bytes, kind: str, max_bytes: float) -> Any:
