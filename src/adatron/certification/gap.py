@@ -5,8 +5,6 @@ multipliers, made feasible. Both are bounds of the same optimum, so their differ
 is from it, whoever trained it. Errors of rounding are added to the one and subtracted from the other.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, NamedTuple
@@ -31,11 +29,9 @@ from adatron.kernels.rounding import (
     squared_norm,
     total_of,
 )  # fmt: skip
-from adatron.training.certificate import make_feasible
+from adatron.training.certificate import AS_GOOD_AS_HARD, VANISHING, make_feasible
 
 _ROWS_SHOWN = 10
-_VANISHING = 1e-8  # part of r² max K_ii below which the objective of a one-class problem counts as 0
-_AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
 _SAMPLE = 500  # rows in which negative eigenvalues are looked for
 _SAMPLE_OF_MATRIX = 2_000  # of a kernel matrix, whose values cost nothing
 
@@ -88,7 +84,7 @@ class DualityGap:
     worst_rows: np.ndarray
     worst_shares: np.ndarray
     name: str = ""
-    problems: tuple[DualityGap, ...] = ()
+    problems: tuple["DualityGap", ...] = ()
 
     def __repr__(self) -> str:
         worst = f", worst of {len(self.problems)} problems: {self.name}" if self.problems else ""
@@ -275,11 +271,11 @@ def _gap_of(problem: BinaryProblem, sides: _Sides) -> DualityGap:
         primal, dual = primal + width * total, dual + width * sides.alpha.sum()
         primal_error = primal_error + 8 * LONG_EPS * width * total * len(slack)
     dual_error = sides.linear.error + 0.5 * sides.dual_norm.error + 4 * LONG_EPS * abs(dual)
-    least_size = long(_VANISHING * (problem.equality or 0.0) ** 2 * sides.largest)
+    least_size = long(VANISHING * (problem.equality or 0.0) ** 2 * sides.largest)
     size = max(abs(primal) - primal_error, abs(dual) - dual_error, least_size, np.finfo(long).tiny)
     rounding = min((primal_error + dual_error) / size, long(2.0))
     gap = min(max(primal - dual, long(0.0)) / size + rounding, long(2.0))  # |P| + |D| over the larger of them
-    if float(upper.max()) * sides.largest >= _AS_GOOD_AS_HARD and hard < 1.0:
+    if float(upper.max()) * sides.largest >= AS_GOOD_AS_HARD and hard < 1.0:
         gap = min(gap, hard)
     terms = np.where(slack > 0.0, (upper - sides.alpha) * slack, -sides.alpha * slack)
     return _made(problem, gap, primal + primal_error, dual - dual_error, min(rounding, gap), terms)
