@@ -1,7 +1,5 @@
 """``adatron predict``: apply a model file to the rows of a table."""
 
-import csv
-import io
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +32,8 @@ def predict(
     were spelled in the training data.
     """
     path = may_write("-o", output, None, force=force)
+    import pandas as pd
+
     from adatron.files.atomic import atomic_write
 
     with collected_warnings() as warned:
@@ -42,14 +42,11 @@ def predict(
         say(f"note: {note}")
     if as_json:
         print_json(columns | {"score": score, "notes": notes, "warnings": warned})
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    text = pd.DataFrame(columns, dtype=object).to_csv(index=False, lineterminator="\n").encode()
     if path is not None:
-        atomic_write(path, [text.getvalue().encode()])
+        atomic_write(path, [text])
     elif not as_json:
-        click.echo(text.getvalue().encode(), nl=False)  # UTF-8 in any locale
+        click.echo(text, nl=False)  # UTF-8 in any locale
     if score and not as_json:
         from adatron.display.report.words import score_words
 

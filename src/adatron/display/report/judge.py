@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
+from scipy.stats import t as student
 from sklearn.base import is_classifier, is_clusterer, is_outlier_detector, is_regressor
 from sklearn.metrics import roc_auc_score
 
 from adatron.display.figures import innermost
 
-_STANDARD_ERRORS = 1.96  # on either side: 95 %
 _BOOTSTRAP_DRAWS = 500
 _TASKS = {
     "classification": is_classifier, "regression": is_regressor, "outliers": is_outlier_detector,
@@ -87,7 +87,7 @@ def judge(model: Any, X: Any, y: Any, y_train: Any, predicted: Any = None) -> di
         "rmse": math.sqrt(squared.mean()),
         "rmse_interval": rmse_interval,
         "baseline_rmse": math.sqrt(squared_of_guess.mean()),
-        "is_better": _is_clearly_less(squared, squared_of_guess),
+        "is_better": is_clearly_less(squared, squared_of_guess),
         "r2": 1.0 - float(squared.mean()) / variance if variance > 0.0 else math.nan,
     }
 
@@ -107,7 +107,7 @@ def _judge_classes(
         ],
         "baseline": str(guess),
         "baseline_error_percent": 100.0 * float(np.mean(y != guess)),
-        "is_better": _is_clearly_less(is_wrong, y != guess),
+        "is_better": is_clearly_less(is_wrong, y != guess),
     }
     classes = np.asarray(model.classes_)
     is_positive = y == classes[-1]
@@ -117,12 +117,10 @@ def _judge_classes(
     return found
 
 
-def _is_clearly_less(losses: np.ndarray, others: np.ndarray) -> bool:
-    """Whether the losses are clearly smaller on average than other losses on the same rows."""
-    gain = np.asarray(others, dtype=float) - np.asarray(losses, dtype=float)
-    if len(gain) < 2:
-        return False
-    return float(gain.mean()) > _STANDARD_ERRORS * float(gain.std(ddof=1)) / math.sqrt(len(gain))
+def is_clearly_less(losses: Any, others: Any) -> bool:
+    """Whether losses are smaller on average than others on the same rows or folds, with 95 % confidence."""
+    gain, n = np.asarray(others, dtype=float) - np.asarray(losses, dtype=float), len(losses)
+    return n > 1 and bool(gain.mean() > student.ppf(0.975, n - 1) * gain.std(ddof=1) / math.sqrt(n))
 
 
 def _mean_interval(values: np.ndarray) -> tuple[float, float]:
