@@ -9,6 +9,7 @@ import numpy as np
 
 from adatron.display.figures import COLOURS, INK, EstimatorDisplay, fitted_with, new_panels, quieten
 from adatron.estimators.classifier import Layout
+from adatron.io.printing import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -216,8 +217,7 @@ def _summary_of(estimator: Any) -> str:
     if hasattr(estimator, "status_"):
         parts.append(str(estimator.status_))
     if hasattr(estimator, "n_iter_"):
-        epochs = int(np.max(estimator.n_iter_))
-        parts.append(f"{epochs:,} epoch{'s' if epochs != 1 else ''}")
+        parts.append(counted(int(np.max(estimator.n_iter_)), "epoch"))
     if hasattr(estimator, "duality_gap_"):
         estimate = "" if estimator.gap_is_exact_ else " (estimate)"
         parts.append(f"relative duality gap {estimator.duality_gap_:.1e}{estimate}")

@@ -83,8 +83,11 @@ def refuse_tables(model: Any, what: str) -> None:
 
 def _text(kind: str, form: LibsvmForm, classes: np.ndarray | None) -> Iterator[bytes]:
     order = np.arange(len(form.support))
-    labels = None if classes is None else _labels(classes)
-    n_support = form.n_support.tolist()
+    labels, n_support = None if classes is None else classes.tolist(), form.n_support.tolist()
+    if labels is not None:
+        are_whole = all(isinstance(name, int | float) and name == int(name) for name in labels)
+        has_numbers = are_whole and max(map(abs, labels)) <= _LARGEST_LABEL
+        labels = [int(name) if has_numbers else code for code, name in enumerate(labels)]
     if labels is not None and len(labels) == 2:  # LIBSVM's decisions are positive for its first label
         order = np.roll(order, -n_support[0])
         labels, n_support = labels[::-1], n_support[::-1]
@@ -104,14 +107,6 @@ def _text(kind: str, form: LibsvmForm, classes: np.ndarray | None) -> Iterator[b
     for start in range(0, len(order), _ROWS):
         rows = range(start, min(start + _ROWS, len(order)))
         yield "".join(f"{_numbers(coefficients[:, i])} {_features(vectors, i)}\n" for i in rows).encode()
-
-
-def _labels(classes: np.ndarray) -> list[int]:
-    values = classes.tolist()
-    are_numbers = all(isinstance(value, int | float) and value == int(value) for value in values)
-    if are_numbers and max(map(abs, values)) <= _LARGEST_LABEL:
-        return [int(value) for value in values]
-    return list(range(len(values)))
 
 
 def _numbers(values: np.ndarray) -> str:

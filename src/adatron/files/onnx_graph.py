@@ -3,9 +3,7 @@
 Imports onnx, so `to_onnx` imports this module when it is called.
 """
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -25,7 +23,7 @@ _OUTPUTS = ("label", "probabilities", "variable")
 class _Graph:
     """Nodes and constants; an inner graph shares the constants of the outer one."""
 
-    def __init__(self, outer: _Graph | None = None) -> None:
+    def __init__(self, outer: Self | None = None) -> None:
         # names must differ from those of columns, and of the outer graph
         self.prefix = "/" if outer is None else "/row_"
         self.nodes: list[Any] = []
