@@ -120,7 +120,7 @@ def headers_of(data: bytes) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
                     rest = info.file_size - stream.tell()
                 is_plain = dtype.kind in "biufUS" and dtype.itemsize and min(shape, default=0) >= 0
                 if not is_plain or dtype.itemsize * prod(shape) != rest:
-                    raise ValueError(f"an array of {dtype} with shape {shape} does not fit in {rest:,} bytes")
+                    raise ValueError(f"array of {dtype}, shape {shape}, cannot be stored in {rest:,} bytes")
                 found[name] = dtype, shape
     return found
 
