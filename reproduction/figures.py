@@ -5,7 +5,7 @@ from typing import Any
 
 from adatron.display import figures as style
 
-COLOURS, add_legend, new_figure, svg_of = style.COLOURS, style.add_legend, style.new_figure, style.figure_svg
+COLOURS, add_legend, svg_of = style.COLOURS, style.add_legend, style.figure_svg
 INK = style.INK_STAND_IN  # replaced by the theme's own colour in the page
 PUBLISHED: dict[str, Any] = {"color": INK, "linestyle": "--", "linewidth": 1.0}  # printed values and bounds
 DOTTED: dict[str, Any] = PUBLISHED | {"linestyle": ":"}  # places that separate two kinds of outcome
@@ -19,6 +19,18 @@ def on_paper(svg: str, *, back: bool = False) -> str:
     for stand_in, colour in _ON_PAPER.items():
         svg = svg.replace(colour, stand_in) if back else svg.replace(stand_in, colour)
     return svg
+
+
+def new_figure(
+    n_panels: int, labels: Sequence[tuple[str, str]], *, log_x: bool = False, log_y: bool = False,
+    titles: Sequence[str] = (),
+) -> tuple[Any, list[Any]]:  # fmt: skip
+    """Panels side by side, at most three in a row, with axis labels (x, y)."""
+    figure, axes = style.new_figure(n_panels, labels)
+    for i, ax in enumerate(axes):
+        ax.set(xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
+        ax.set_title(titles[i] if titles else "", fontsize=10, color=INK)
+    return figure, axes
 
 
 def published_line(ax: Any, level: float, name: str, *, end: float = 1.0, below: bool = False) -> None:

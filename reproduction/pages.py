@@ -9,7 +9,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from adatron.display.page import badge, definitions, figure_html, items, page, paragraph, table
+from adatron.display.page import definitions, figure_html, items, page, paragraph, table
 from reproduction.experiment import Comparison, Result, Verdict, entries
 from reproduction.figures import on_paper, svg_of
 
@@ -22,7 +22,13 @@ RULE = (
     "its test set (or the error that the paper prints); half a unit of the last printed digit is granted for "
     "rounding. Everything else differs, and says why. No number was adjusted."
 )
-_KINDS = {"reproduced": "good", "holds": "good", "differs": "bad", "does not hold": "bad"}  # of badges
+_KINDS = {
+    "reproduced": "good",
+    "holds": "good",
+    "differs": "bad",
+    "does not hold": "bad",
+    "failed": "bad",
+}  # of badges
 _Plain = dict[str, Any]
 
 
@@ -190,7 +196,7 @@ def _web_page(papers: _Plain, summaries: dict[str, str], about: str, figures: Pa
         group = paper["experiments"]
         tally = [_badge(verdict, f"{n} {verdict}") for verdict, n in counts(list(group.values())).items()]
         n_failed = sum(bool(one["failure"]) for one in group.values())
-        tally += [badge(f"{n_failed} ended in an error", "bad")] if n_failed else []
+        tally += [_badge("failed", f"{n_failed} ended in an error")] if n_failed else []
         row[0], row[2] = f'<a href="#{name}">{escape(name)}</a>', " ".join(tally)
         body.append(f'<section id="{name}"><h2>{escape(name)}</h2>')
         body += [paragraph(paper["citation"]), paragraph(summaries[name])]
@@ -226,4 +232,4 @@ def _web_section(one: _Plain, figures: Path) -> list[str]:
 
 
 def _badge(verdict: str, text: str = "") -> str:
-    return badge(text or verdict, _KINDS.get(verdict, "neutral"))
+    return f'<span class="badge {_KINDS.get(verdict, "neutral")}">{escape(text or verdict)}</span>'

@@ -26,7 +26,7 @@ _MAY_CHANGE = frozenset({"time_limit", "max_iter", "verbose", "n_jobs", "cache_s
 _KEEP_EVERY, _KEEP_SHARE = 0.05, 30.0  # seconds between two copies: at least, and in units of what one takes
 
 
-class _Callback:
+class BaseCallback:
     """What the protocol of scikit-learn asks for, and does nothing unless a callback needs it."""
 
     def setup(self, estimator: Any, context: Any) -> None:
@@ -39,7 +39,7 @@ class _Callback:
         """Before a fit, and before an epoch."""
 
 
-class Checkpoint(_Callback):
+class Checkpoint(BaseCallback):
     """Save the state of a fit every few seconds, and resume from it; needs skops.
 
     The file is replaced atomically, so it is always complete. A resumed fit gives the same model as one that
@@ -174,7 +174,7 @@ def digest(values: Any) -> str:
     return found.hexdigest()
 
 
-class Patience(_Callback):
+class Patience(BaseCallback):
     """Stop a fit when its score on held-out rows has not risen for some epochs.
 
     The model is that of the last epoch. Its `status_` is "stopped".

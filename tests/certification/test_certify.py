@@ -286,7 +286,7 @@ def test_libsvm_files_that_are_wrong(tmp_path):
         ("rho .*", "rho nan 1 2", "NaN"), ("nr_sv .*", "nr_sv 1 1 1", "nr_sv does not add up"),
         ("nr_sv .*", "", "do not agree"), ("label .*", "label 0 1", "do not agree"),
         ("label .*", "label 0 1 1", "do not agree"), ("nr_class .*", "nr_class 2", "damaged"),
-        ("SV\n[^ ]+", "SV\ninf", "infinity"), (" 1:", " 0:", "index below 1"), (" 2:[^ ]+", " 2:nan", "NaN"),
+        ("SV\n[^ ]+", "SV\ninf", "infinity"), (" 1:", " 0:", "Invalid index"), (" 2:[^ ]+", " 2:nan", "NaN"),
     ],
 )  # fmt: skip
 def test_libsvm_files_that_contradict_themselves(tmp_path, line, other, message):

@@ -14,7 +14,7 @@ from tests.data_dir import data_dir, needs_data
 from tests.datasets.local_server import LocalServer
 
 from adatron.datasets import fetch_adult, fetch_astroparticle, retrieval
-from adatron.datasets.retrieval import DIGESTS, digest, retrieve
+from adatron.datasets.retrieval import DIGESTS, SOURCES, digest, retrieve
 
 TRAIN, TEST = b"1 1:0.5 4:-2\n0 2:1e-3\n", b"1 3:4\n"
 SVMGUIDE1 = {"svmguide1": TRAIN, "svmguide1.t": TEST}
@@ -42,7 +42,7 @@ def server(monkeypatch):
 def small_astroparticle(server, monkeypatch):
     """The server has a small set under the name of svmguide1, and its digest is the expected one."""
     server.files = dict(SVMGUIDE1)
-    arrays = retrieval.astroparticle().read_files([io.BytesIO(TRAIN), io.BytesIO(TEST)])
+    arrays = SOURCES["svmguide1"].read([io.BytesIO(TRAIN), io.BytesIO(TEST)])
     monkeypatch.setitem(DIGESTS, "svmguide1", digest(arrays))
     return server
 
@@ -141,23 +141,17 @@ def as_matlab(name, original):
 
 @needs_data
 @pytest.mark.parametrize(
-    "source",
-    [
-        retrieval.usps(),
-        retrieval.astroparticle(),
-        retrieval.adult(1),
-        retrieval.web(8),
-        *map(retrieval.ida, ("banana", "titanic", "thyroid", "flare_solar")),
-    ],
-    ids=lambda source: source.name,
+    "name",
+    ["usps", "svmguide1", "a1a", "w8a", "ida_banana", "ida_titanic", "ida_thyroid", "ida_flare_solar"],
 )
-def test_download_gives_the_arrays_of_the_data_directory(source, reference, server, monkeypatch, tmp_path):
+def test_download_gives_the_arrays_of_the_data_directory(name, reference, server, monkeypatch, tmp_path):
+    source = SOURCES[name]
     serve_originals(server, source, reference)
-    downloaded = retrieve(source, tmp_path, True)
-    cached = retrieve(source, tmp_path, False)
+    downloaded = retrieve(name, tmp_path, True)
+    cached = retrieve(name, tmp_path, False)
     assert_same_arrays(downloaded, cached)
     monkeypatch.setenv("ADATRON_DATA", str(reference))
-    original = retrieve(source, tmp_path, False)
+    original = retrieve(name, tmp_path, False)
     assert digest(original) == digest(downloaded)
     if source.address != "ida":  # where the order of equal rows is free
         assert_same_arrays(original, downloaded)

@@ -17,16 +17,7 @@ from adatron.datasets import (
     fetch_web,
     retrieval,
 )
-from adatron.datasets.retrieval import DIGESTS, digest, retrieve
-
-ALL_SOURCES = [
-    retrieval.usps(),
-    retrieval.astroparticle(),
-    *map(retrieval.adult, (1, 2, 3, 9)),
-    *map(retrieval.web, (1, 7, 8)),
-    *map(retrieval.ida, retrieval.IDA_WITH_SPLITS + retrieval.IDA_WITHOUT_SPLITS),
-]
-each_source = pytest.mark.parametrize("source", ALL_SOURCES, ids=lambda source: source.name)
+from adatron.datasets.retrieval import DIGESTS, SOURCES, digest, retrieve
 
 
 def sorted_rows(X, y):
@@ -35,13 +26,13 @@ def sorted_rows(X, y):
 
 
 @needs_data
-@each_source
-def test_files_of_the_reference_data_have_the_recorded_digest(source):
-    assert digest(retrieve(source, None, False)) == DIGESTS[source.name]
+@pytest.mark.parametrize("name", SOURCES)
+def test_files_of_the_reference_data_have_the_recorded_digest(name):
+    assert digest(retrieve(name, None, False)) == DIGESTS[name]
 
 
 def test_every_set_has_a_digest_of_its_own():
-    assert {source.name for source in ALL_SOURCES} == set(DIGESTS)
+    assert set(SOURCES) == set(DIGESTS)
     assert len(set(DIGESTS.values())) == len(DIGESTS)
 
 

@@ -5,8 +5,6 @@ multipliers, made feasible. Both are bounds of the same optimum, so their differ
 is from it, whoever trained it. Errors of rounding are added to the one and subtracted from the other.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, NamedTuple
@@ -31,10 +29,9 @@ from adatron.kernels.rounding import (
     squared_norm,
     total_of,
 )  # fmt: skip
+from adatron.training.certificate import AS_GOOD_AS_HARD, VANISHING, make_feasible
 
 _ROWS_SHOWN = 10
-_VANISHING = 1e-8  # part of r² max K_ii below which the objective of a one-class problem counts as 0
-_AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
 _SAMPLE = 500  # rows in which negative eigenvalues are looked for
 _SAMPLE_OF_MATRIX = 2_000  # of a kernel matrix, whose values cost nothing
 
@@ -87,7 +84,7 @@ class DualityGap:
     worst_rows: np.ndarray
     worst_shares: np.ndarray
     name: str = ""
-    problems: tuple[DualityGap, ...] = ()
+    problems: tuple["DualityGap", ...] = ()
 
     def __repr__(self) -> str:
         worst = f", worst of {len(self.problems)} problems: {self.name}" if self.problems else ""
@@ -201,7 +198,8 @@ def _sides(problem: BinaryProblem, kernel: Kernel, X: Any) -> _Sides:
     rows, place = np.unique(problem.rows, return_inverse=True)
     f, errors = outputs(kernel, X[rows], problem.vectors, problem.coefficients, dtype)
     norm = squared_norm(kernel, X, problem.vectors, problem.coefficients, dtype)
-    alpha = _feasible(problem.alpha.astype(long), y, problem.upper.astype(long), problem.equality)
+    alpha, upper = problem.alpha.astype(long), problem.upper.astype(long)
+    alpha = make_feasible(alpha, y, upper, problem.equality, negligible=0.0, balanced=0.0)
     if problem.tube is not None:
         alpha *= min(long(1.0), problem.tube[1] / max(alpha.sum(), long(1e-300)))
     coefficients = np.zeros(X.shape[0], dtype=long)
@@ -273,11 +271,11 @@ def _gap_of(problem: BinaryProblem, sides: _Sides) -> DualityGap:
         primal, dual = primal + width * total, dual + width * sides.alpha.sum()
         primal_error = primal_error + 8 * LONG_EPS * width * total * len(slack)
     dual_error = sides.linear.error + 0.5 * sides.dual_norm.error + 4 * LONG_EPS * abs(dual)
-    least_size = long(_VANISHING * (problem.equality or 0.0) ** 2 * sides.largest)
+    least_size = long(VANISHING * (problem.equality or 0.0) ** 2 * sides.largest)
     size = max(abs(primal) - primal_error, abs(dual) - dual_error, least_size, np.finfo(long).tiny)
     rounding = min((primal_error + dual_error) / size, long(2.0))
     gap = min(max(primal - dual, long(0.0)) / size + rounding, long(2.0))  # |P| + |D| over the larger of them
-    if float(upper.max()) * sides.largest >= _AS_GOOD_AS_HARD and hard < 1.0:
+    if float(upper.max()) * sides.largest >= AS_GOOD_AS_HARD and hard < 1.0:
         gap = min(gap, hard)
     terms = np.where(slack > 0.0, (upper - sides.alpha) * slack, -sides.alpha * slack)
     return _made(problem, gap, primal + primal_error, dual - dual_error, min(rounding, gap), terms)
@@ -300,24 +298,6 @@ def _up(value: Any) -> float:
     """The nearest float64 that is not smaller."""
     rounded = float(value)
     return rounded if long(rounded) >= value else float(np.nextafter(rounded, inf))
-
-
-def _feasible(alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, equality: float | None) -> np.ndarray:
-    """Clip α to its box and scale the heavier class down until ``yᵀα = r``; if it falls short, fill it up."""
-    alpha = np.clip(alpha, 0.0, upper)
-    if equality is None:
-        return alpha
-    positive = y > 0.0
-    above, below = alpha[positive].sum(), alpha[~positive].sum() + long(equality)
-    if above > below:
-        alpha[positive] *= below / above
-    elif below > above and not equality:
-        alpha[~positive] *= above / below
-    elif below > above:  # one class: what is missing goes to rows in proportion to their room
-        room = np.where(alpha > 0.0, upper - alpha, 0.0)
-        room = room if room.sum() >= below - above else upper - alpha
-        alpha += room * min((below - above) / max(room.sum(), long(1e-300)), long(1.0))
-    return alpha
 
 
 def _used(kernel: Kernel, X: Any, coefficients: np.ndarray) -> tuple[Any, np.ndarray]:

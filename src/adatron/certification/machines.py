@@ -4,8 +4,6 @@ Two steps: a `Fitted` has what estimators of adatron and scikit-learn and files 
 `problems_of` takes it apart into binary problems.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
@@ -123,11 +121,9 @@ def _parameters(model: Any) -> dict[str, Any]:
 def _of_adatron(kind: str, model: Any, X: Any) -> Fitted:
     check_is_fitted(model)
     X, expansion = check_predict_X(model, X), model._expansion
-    parts = model.support_, dense_coef(model), model.intercept_
-    found = Fitted(kind, expansion.kernel, X, *parts, **_parameters(model))
-    if model.rank is None:
-        return found
-    return replace(found, vectors=expansion.vectors, coefficients=expansion.coefficients)
+    landmarks = () if model.rank is None else (expansion.vectors, expansion.coefficients)
+    function = model.support_, dense_coef(model), model.intercept_, *landmarks
+    return Fitted(kind, expansion.kernel, X, *function, **_parameters(model))
 
 
 def _of_sklearn(kind: str, model: Any, X: Any, sample_weight: Any) -> Fitted:
@@ -226,7 +222,6 @@ def _in_8_digits(rows: Any) -> Iterator[str]:
 
 
 def codes_of(y: Any, classes: tuple) -> np.ndarray:
-    """The index of each label among the classes."""
     index = {label: code for code, label in enumerate(classes)}
     try:
         return np.array([index[label] for label in np.asarray(column_or_1d(y)).tolist()])
@@ -244,11 +239,10 @@ def problems_of(machine: Fitted, y: Any, sample_weight: Any) -> Iterable[BinaryP
     if machine.kind == "SVR":
         return [_regression(machine, np.asarray(column_or_1d(y), dtype=np.float64), weights, coefficients)]
     scale, ones = long(machine.nu) * weights.sum(), np.ones(len(weights))  # multipliers are to sum to 1
-    problem = BinaryProblem(
+    return [BinaryProblem(
         rows=np.arange(len(weights)), y=ones, p=0.0 * ones, upper=weights / scale, equality=1.0,
         alpha=coefficients / scale, **_function(machine, 0, machine.dual_coef[0], scale),
-    )  # fmt: skip
-    return [problem]
+    )]  # fmt: skip
 
 
 def _regression(

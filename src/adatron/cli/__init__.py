@@ -15,8 +15,6 @@ Traceback (most recent call last):
 SystemExit: 0
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec

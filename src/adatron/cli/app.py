@@ -1,6 +1,7 @@
-"""The group of all commands, and how they end: one line for an error, and the exit code."""
+"""The group of all commands, and how they end: one line for an error, and the exit code.
 
-from __future__ import annotations
+Commands have a file each, but for those that only print something about the command line itself.
+"""
 
 import os
 import sys
@@ -9,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import get_completion_class
 
 from adatron.cli.compare import compare
-from adatron.cli.completion import completion
 from adatron.cli.datasets import list_datasets
 from adatron.cli.explain import explain
 from adatron.cli.fit import fit
@@ -19,7 +20,6 @@ from adatron.cli.inspect import inspect
 from adatron.cli.options import DEBUG, common_options
 from adatron.cli.play import play
 from adatron.cli.predict import predict
-from adatron.cli.reproduce import reproduce
 from adatron.cli.terminal import Ended, Signals, ending_signals
 from adatron.io.printing import printable, printable_path
 
@@ -121,5 +121,28 @@ def app() -> None:
     """Support vector machines trained by simple iterative algorithms, each fit with a certificate."""
 
 
-for _command in (fit, predict, compare, inspect, explain, play, reproduce, list_datasets, completion):
+for _command in (fit, predict, compare, inspect, explain, play, list_datasets):
     app.add_command(_command)
+
+
+@app.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@common_options
+def completion(shell: str) -> None:
+    """Print the completion script for SHELL.
+
+    For example: adatron completion bash > ~/.local/share/bash-completion/completions/adatron
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(app, {}, "adatron", "_ADATRON_COMPLETE").source())
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[PAPER]...")
+def reproduce(arguments: tuple[str, ...]) -> None:
+    """Say how to reproduce the papers' tables and figures."""
+    raise click.UsageError(
+        "The papers' experiments are not part of the installed package. In a checkout of the repository run: "
+        + " ".join(["python3 tools/run.py reproduce", *(arguments or ["[PAPER ...]", "[--quick]"])])
+    )

@@ -1,7 +1,5 @@
 """``adatron compare``: our models, scikit-learn's, a constant guess, a linear model and boosted trees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,7 +71,6 @@ def compare(data: str, as_json: bool, report: Path | None, force: bool, **option
 
 
 def _cells(models: list[dict[str, Any]]) -> list[list[str]]:
-    """Name, error and seconds of each model as text."""
     return [
         [own["name"], f"{own['error']:.2f} ± {own['standard_error']:.2f}", f"{own['seconds']:.3g}"]
         for own in models
@@ -204,8 +201,7 @@ def _measure_all(
 
 def _verdict(measured: list[dict[str, Any]]) -> str:
     """One sentence: is an SVM worth it?"""
-    import numpy as np
-    from scipy.stats import t as student
+    from adatron.display.report.judge import is_clearly_less
 
     best_first = sorted(measured, key=lambda own: own["error"])
     ours = next(own for own in best_first if own["name"].startswith("adatron"))
@@ -214,9 +210,7 @@ def _verdict(measured: list[dict[str, Any]]) -> str:
     one, two = f"{ours['name']} ({ours['error']:.2f})", f"{rival['name']} ({rival['error']:.2f})"
 
     def is_clear(better: dict[str, Any], worse: dict[str, Any]) -> bool:
-        difference = np.subtract(worse["fold_errors"], better["fold_errors"])
-        sure = float(student.ppf(0.975, len(difference) - 1))  # few folds must differ more
-        return float(difference.mean()) > sure * float(difference.std(ddof=1)) / np.sqrt(len(difference))
+        return is_clearly_less(better["fold_errors"], worse["fold_errors"])
 
     if not is_clear(min(ours, rival, key=best_first.index), guess):
         return f"Nothing is clearly better than a constant guess ({guess['error']:.2f})."

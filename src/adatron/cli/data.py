@@ -1,10 +1,7 @@
 """Rows and a target from a data set or a file: load and split them, and encode them in front of a model."""
 
-from __future__ import annotations
-
 import re
-import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +11,7 @@ import pandas as pd
 from scipy import sparse
 
 from adatron import datasets
+from adatron.datasets.bundled import ORIGINAL_SONAR, find_original
 from adatron.estimators.parameters import closest_name
 from adatron.io import read_table
 from adatron.io.printing import listed, printable, printable_path, quoted
@@ -23,6 +21,13 @@ BUNDLED = ("sonar", "breast_cancer_wisconsin", "ionosphere", "pima")
 _TARGET = "class"  # name of the target in the bundled sets
 _TEST_SIZE = 1.0 / 3.0
 _CLASSES = 20  # up to so many different whole numbers are classes
+_OTHER_SPLIT: dict[str, Any] = {
+    "split_name": "stratified half, seeded; not the original split",
+    "split_notes": (
+        "the original split of sonar does not come with adatron, so this is a seeded stratified half split; "
+        f"for the original one set ADATRON_DATA to a directory with {ORIGINAL_SONAR}",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Rows:
     notes: tuple[str, ...] = ()
     is_train: np.ndarray | None = None  # the data set's own split
     split_name: str = "the original split"
-    split_note: str = ""  # what to know of that split
+    split_notes: tuple[str, ...] = ()  # what to know of that split
 
     @property
     def columns(self) -> list[str]:
@@ -85,21 +90,15 @@ def load_rows(name: str, *, has_target: bool, target: str | None = None, **optio
     """
     if is_bundled(name):
         _refuse_options(name, target, options)
-        rows = _bundled(name)
-        return rows if has_target else replace(rows, target=None, target_name=None, is_train=None)
+        table = _bundled(name)
+        return _without_gaps(table, _TARGET) if has_target else _without_gaps(table.drop(columns=_TARGET))
     ignored = [*options.pop("ignore", []), *([target] if target and not has_target else [])]
     table = read_table(name, target=target if has_target else None, ignore=ignored, **options)
     if isinstance(table, tuple):
         X, labels = table
-        for option, given in (
-            ("--target", target),
-            ("--ignore", ignored),
-            ("--categorical", options.get("kinds")),
-        ):
-            if given:
-                raise ValueError(
-                    f"{option}: {printable_path(name)} is svmlight, which has no names of columns"
-                )
+        given = {"--target": target, "--ignore": ignored, "--categorical": options.get("kinds")}
+        for option in (option for option, own in given.items() if own):
+            raise ValueError(f"{option}: {printable_path(name)} is svmlight, which has no names of columns")
         spelling = dict(zip(labels.astype(float).tolist()[::-1], labels.tolist()[::-1], strict=True))
         return Rows(name, X, labels.astype(float) if has_target else None, None, spelling)
     categorical = list(options.get("kinds", {}))
@@ -113,8 +112,7 @@ def read_rows(name: str, **options: Any) -> Any:
     if not is_bundled(name):
         return read_table(name, **options)
     _refuse_options(name, None, {key: own for key, own in options.items() if key not in ("kinds", "ignore")})
-    rows = _bundled(name)
-    return rows.X.assign(**{_TARGET: rows.target})
+    return _bundled(name)
 
 
 def check_names(option: str, names: Any, table: Any) -> None:
@@ -124,10 +122,10 @@ def check_names(option: str, names: Any, table: Any) -> None:
             raise ValueError(f"{option} {quoted(name)}: {table.attrs.get('source')} has no such column{hint}")
 
 
-def _without_gaps(table: Any, target: str | None) -> Rows:
+def _without_gaps(table: Any, target: str | None = None) -> Rows:
     """Leave out rows without a target and empty columns; notes say so."""
     notes, source, spelling = [], table.attrs["source"], table.attrs.get("spelling", {})
-    y = None
+    own_split, y = table.attrs.get("split", {}), None
     if target is not None:
         present = table[target].notna().to_numpy()
         if table.shape[1] < 2 or not present.any():
@@ -146,7 +144,7 @@ def _without_gaps(table: Any, target: str | None) -> Rows:
     empty = [name for name in table.columns if table[name].isna().all()]
     if empty:
         notes.append(f"empty columns were left out: {listed(empty)}")
-    return Rows(source, table.drop(columns=empty), y, target, spelling, notes=tuple(notes))
+    return Rows(source, table.drop(columns=empty), y, target, spelling, tuple(notes), **own_split)
 
 
 def _amounts(y: np.ndarray) -> np.ndarray | None:
@@ -180,25 +178,20 @@ def _refuse_options(name: str, target: str | None, options: dict[str, Any]) -> N
         raise ValueError(f"--{flag} is for files; {name} is a bundled data set")
 
 
-def _bundled(name: str) -> Rows:
-    data = getattr(datasets, f"load_{name}")()
-    columns = [str(column) for column in data.feature_names]
-    labels = np.asarray(data.target_names, dtype=str)
-    if name != "sonar":
-        return Rows(name, pd.DataFrame(data.data, columns=columns), labels[data.target], _TARGET)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        X_train, X_test, y_train, y_test = datasets.load_sonar(split="aspect")
-    X, y = pd.DataFrame(np.vstack([X_train, X_test]), columns=columns), np.concatenate([y_train, y_test])
-    rows = Rows(name, X, labels[y], _TARGET, is_train=np.arange(len(y)) < len(y_train))
-    if not any(issubclass(warning.category, UserWarning) for warning in caught):
-        return rows
-    return replace(
-        rows,
-        split_name="stratified half, seeded; not the original split",
-        split_note="the original split of sonar does not come with adatron, so this is a seeded stratified "
-        "half split; for the original one set ADATRON_DATA to a directory with sonar/sonar.csv.gz",
-    )
+def _bundled(name: str) -> pd.DataFrame:
+    """A table as `read_table` gives it, with the data set's own split."""
+    data, split = getattr(datasets, f"load_{name}")(), {}
+    X, y = data.data, data.target
+    if name == "sonar":
+        has_original = find_original(ORIGINAL_SONAR) is not None
+        parts = datasets.load_sonar(split="aspect" if has_original else "half")
+        X, y = np.vstack(parts[:2]), np.concatenate(parts[2:])
+        split = {"is_train": np.arange(len(y)) < len(parts[0])}
+        split |= {} if has_original else _OTHER_SPLIT
+    table = pd.DataFrame(X, columns=data.feature_names)
+    table[_TARGET] = np.asarray(data.target_names)[y]
+    table.attrs = {"source": name, "split": split}
+    return table
 
 
 @dataclass(frozen=True)
@@ -210,6 +203,7 @@ class Parts:
     y_train: np.ndarray | None
     X_test: Any = None
     y_test: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
 
 
 def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class: bool, seed: int) -> Parts:
@@ -222,7 +216,7 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
     if y is None or test_size == 0.0:
         return Parts("all rows are for training", rows.X, y)
     if rows.is_train is not None and test_size is None:
-        return _parts(rows.X, y, np.flatnonzero(rows.is_train), rows.split_name)
+        return _parts(rows.X, y, np.flatnonzero(rows.is_train), rows.split_name, rows.split_notes)
     n_rows, size = len(y), _TEST_SIZE if test_size is None else test_size
     n_test = int(np.ceil(size * n_rows))
     if n_rows - n_test < 2:
@@ -230,29 +224,26 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
             f"--test-size {size:.3g} leaves {n_rows - n_test} of {n_rows} rows for training, which takes 2; "
             "make it smaller, or 0 for no test rows"
         )
-    candidates, classes, n_classes = np.arange(n_rows), None, 0
+    places, kind, strata = np.arange(n_rows), "random", None
     if is_class:
         _, classes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        candidates = np.flatnonzero(counts[classes] > 1)
-        n_classes = int((counts > 1).sum())
-    n_test = min(n_test, len(candidates) - 1)
+        places = np.flatnonzero(counts[classes] > 1)
+    n_test = min(n_test, len(places) - 1)
     if n_test < 1:
         return Parts("no class has two rows; to predict numbers, take --task regression", rows.X, y)
-    is_stratified = 0 < n_classes <= min(n_test, len(candidates) - n_test)
-    strata = classes[candidates] if classes is not None and is_stratified else None
-    train = train_test_split(candidates, test_size=n_test, stratify=strata, random_state=seed)[0]
-    train = np.union1d(train, np.setdiff1d(np.arange(n_rows), candidates))
-    kind = "stratified" if is_stratified else "random"
+    if is_class and (counts > 1).sum() <= min(n_test, len(places) - n_test):
+        kind, strata = "stratified", classes[places]
+    test = train_test_split(places, test_size=n_test, stratify=strata, random_state=seed)[1]
+    train = np.setdiff1d(np.arange(n_rows), test)
     return _parts(rows.X, y, train, f"{kind} share of {size:.3g}, seed {seed}")
 
 
-def _parts(X: Any, y: np.ndarray, train: np.ndarray, description: str) -> Parts:
+def _parts(X: Any, y: np.ndarray, train: np.ndarray, description: str, notes: tuple = ()) -> Parts:
     test = np.setdiff1d(np.arange(len(y)), train)
-    return Parts(description, rows_of(X, train), y[train], rows_of(X, test), y[test])
+    return Parts(description, rows_of(X, train), y[train], rows_of(X, test), y[test], notes)
 
 
 def rows_of(X: Any, places: np.ndarray) -> Any:
-    """Some rows of a DataFrame or a sparse matrix."""
     return X[places] if sparse.issparse(X) else X.iloc[places]
 
 
@@ -275,9 +266,7 @@ def with_encoder(estimator: Any, X: Any, *, scale: bool = True) -> Any:
         return Pipeline([("impute", SimpleImputer(strategy="median")), ("model", estimator)])
     if not scale:
         if needs_encoding(X):
-            raise click.UsageError(
-                "--no-scale takes the columns as they are, so all must be numbers without gaps."
-            )
+            raise click.UsageError("--no-scale takes columns as is, so they must be numbers without gaps.")
         return estimator
     first = ("scale", MaxAbsScaler()) if sparse.issparse(X) else ("encode", TableEncoder())
     return Pipeline([first, ("model", estimator)])

@@ -1,7 +1,5 @@
 """``adatron datasets``: which data sets there are."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adatron.cli.options import common_options, json_option, reading, reading_options
-from adatron.cli.terminal import collected_warnings, print_json, print_pairs, print_table, say
+from adatron.cli.terminal import collected_warnings, print_json, print_table, say
 from adatron.io.printing import printable_path
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _print(found: Explanation) -> None:
     of = "" if found.output is None else f" for {found.output}"
     average = "" if found.contributions is None else f"; {found.base:.4g} on average"
     decision = f"{found.decision:.4g}{of}{average}"
-    print_pairs([("prediction", value_words(found.prediction)), ("decision value", decision)])
+    print_table(None, [("prediction", value_words(found.prediction)), ("decision value", decision)])
     click.echo()
     if found.contributions is None:
         click.echo("no contributions of columns: the kernel is not a product over columns\n")

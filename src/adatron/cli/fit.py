@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adatron.cli.options import (
+    GAMMA,
     OUTPUT,
-    GammaType,
+    PENALTY,
+    POSITIVE,
     Number,
     SolverType,
     common_options,
@@ -52,49 +54,31 @@ _NOT_CONVERGED = 3
 @click.command()
 @click.argument("data", default="sonar")
 @target_option
-@click.option(
-    "--model", type=click.Choice(list(_OPTIONS)), help="Default: auto, which leaves nothing to choose."
-)
+@click.option("--model", type=click.Choice(list(_OPTIONS)), help="Default: auto, with nothing to choose.")
 @click.option("--scoring", metavar="NAME", help="What --model auto optimises: roc_auc, f1, r2, ...")
 @click.option("--kernel", type=click.Choice(_KERNELS), help="Default: rbf, the Gaussian.")
-@click.option(
-    "--sigma", type=Number(0.0, min_open=True), help="Width of the Gaussian: gamma = 1/(2 sigma^2)."
-)
-@click.option(
-    "--gamma", type=GammaType(0.0, min_open=True), help="Coefficient of the kernel, instead of --sigma."
-)
-@click.option(
-    "-C",
-    "C",
-    type=Number(0.0, min_open=True, allow_inf=True),
-    help="Price of a training error; inf: allow none.",
-)
+@click.option("--sigma", type=POSITIVE, help="Width of the Gaussian: gamma = 1/(2 sigma^2).")
+@click.option("--gamma", type=GAMMA, help="Coefficient of the kernel, instead of --sigma.")
+@click.option("-C", "C", type=PENALTY, help="Price of a training error; inf: allow none.")
 @click.option("--epsilon", type=Number(0.0), help="Width of the tube of --model svr.")
 @click.option("--nu", type=Number(0.0, 1.0, min_open=True), help="Share of outliers (oneclass).")
 @click.option("--no-scale", is_flag=True, help="Take columns of numbers as they are, without scaling.")
 @click.option("--no-intercept", is_flag=True, help="Train without a bias.")
 @click.option("--probability", is_flag=True, help="Make --model svc predict probabilities, too.")
 @click.option("--solver", type=SolverType(), help="Algorithm: adatron, adatron-secant, auto, ...")
+@click.option("--tol", type=POSITIVE, help="Relative duality gap at which to stop. Default: 0.001.")
+@click.option("--time-limit", type=POSITIVE, help="Seconds after which to stop with the best so far.")
 @click.option(
-    "--tol", type=Number(0.0, min_open=True), help="Relative duality gap at which to stop. Default: 0.001."
-)
-@click.option(
-    "--time-limit", type=Number(0.0, min_open=True), help="Seconds after which to stop with the best so far."
-)
-@click.option(
-    "--test-size",
-    type=Number(0.0, 1.0, max_open=True),
+    "--test-size", type=Number(0.0, 1.0, max_open=True),
     help="Share of the rows held out, seeded. Default: 1/3; sonar: its original split. 0: none.",
-)
+)  # fmt: skip
 @reading_options
 @click.option("-o", "--output", type=OUTPUT, help=f"Model file. Default: {_MODEL}, overwritten.")
 @click.option("--report", type=OUTPUT, help=f"HTML page. Default: {_REPORT}, overwritten.")
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @click.option("--force", is_flag=True, help="Overwrite files named by -o and --report.")
 @click.option("--checkpoint", type=OUTPUT, help="File to save the fit to as it goes on, and on Ctrl-C.")
-@click.option(
-    "--every", type=Number(0.0), default=30.0, show_default=True, help="Seconds between checkpoints."
-)
+@click.option("--every", type=Number(0.0), default=30.0, show_default=True, help="Seconds between them.")
 @click.option("--resume", is_flag=True, help="Resume from --checkpoint, if it exists.")
 @click.option("--strict", is_flag=True, help=f"Exit with {_NOT_CONVERGED} if the fit did not converge.")
 @json_option
@@ -129,9 +113,7 @@ def _check_usage(options: dict[str, Any]) -> None:
     if options["gamma"] is not None:
         raise click.UsageError("give --sigma or --gamma, not both.")
     if kernel not in (None, "rbf"):
-        raise click.UsageError(
-            f"--sigma is the width of the Gaussian kernel; with --kernel {kernel} give --gamma."
-        )
+        raise click.UsageError(f"--sigma is the width of the Gaussian kernel; for {kernel} give --gamma.")
     if not 0.0 < width_to_gamma(sigma) < float("inf"):
         raise click.UsageError(f"--sigma {sigma:g} leaves no finite gamma = 1/(2 sigma^2) > 0.")
 
@@ -169,14 +151,12 @@ def _fit(
         model = _model_for(task, parts.X_train, options)
         began = perf_counter()
         was_interrupted = _train(model, parts, _checkpoints(options, paths["checkpoint"]), signals)
-        about = {"split": parts.description, "columns": f"{rows.X.shape[1]:,}"}
-        if rows.short_name != rows.name:
-            about = {"file": rows.name} | about
-        if rows.target_name:
-            about["target"] = rows.target_name
-        notes = [*rows.notes]
-        if rows.split_note and parts.description == rows.split_name:
-            notes.append(rows.split_note)
+        about = {
+            "file": rows.name if rows.short_name != rows.name else "", "split": parts.description,
+            "columns": f"{rows.X.shape[1]:,}", "target": rows.target_name or "",
+        }  # fmt: skip
+        about = {name: value for name, value in about.items() if value}
+        notes = [*rows.notes, *parts.notes]
         story = FitStory(
             rows.short_name, model, parts.X_train, parts.y_train, parts.X_test, parts.y_test,
             seconds=perf_counter() - began, memory=peak_memory(), data=about, notes=notes, warnings=warned,
@@ -239,9 +219,8 @@ def _train(model: Any, parts: Parts, callbacks: list[Any], signals: Signals) -> 
         except KeyboardInterrupt as error:
             if not hasattr(machine, "status_"):
                 saved = [callback.path for callback in callbacks if callback.path.exists()]
-                raise Ended(
-                    f"no model yet; --resume continues from {saved[0]}" if saved else "no model yet"
-                ) from error
+                way_on = f"; --resume continues from {saved[0]}" if saved else ""
+                raise Ended(f"no model yet{way_on}") from error
             say("adatron: interrupted; keeping the best model so far")
             return True
         finally:

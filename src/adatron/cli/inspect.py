@@ -1,14 +1,12 @@
 """``adatron inspect``: what a model file holds."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 
 import click
 
 from adatron.cli.options import common_options, json_option
-from adatron.cli.terminal import print_json, print_pairs, print_table
+from adatron.cli.terminal import print_json, print_table
 
 _MOST = 8  # names of columns or classes that are printed
 
@@ -31,7 +29,7 @@ def inspect(model: str, as_json: bool) -> None:
         return
     found["kinds"] = [f"{count} {kind}" for kind, count in Counter(found.get("kinds", [])).items()]
     shown = {name: value for name, value in found.items() if name != "arrays" and value not in (None, [])}
-    print_pairs([(name.replace("_", " "), _text(value)) for name, value in shown.items()])
+    print_table(None, [(name.replace("_", " "), _text(value)) for name, value in shown.items()])
     rows = [
         [a["name"], a["dtype"], " x ".join(map(str, a["shape"])), f"{a['bytes']:,}"] for a in found["arrays"]
     ]
@@ -40,22 +38,21 @@ def inspect(model: str, as_json: bool) -> None:
 
 
 def _estimator(fitted: Any) -> dict[str, Any]:
-    from adatron.cli.summary import n_support
     from adatron.display.figures import innermost
 
     steps = [type(step).__name__ for _, step in getattr(fitted, "steps", [("", fitted)])]
     machine = innermost(fitted)
-    kernel = getattr(machine, "_kernel", None)
+    kernel, support = getattr(machine, "_kernel", None), getattr(machine, "support_", None)
     return {
         "steps": steps,
         "parameters": {name: str(value) for name, value in machine.get_params(deep=False).items()},
         "kernel": None if kernel is None else repr(kernel),
         "classes": [str(name) for name in getattr(machine, "classes_", [])],
-        "support_vectors": n_support(machine),
+        "support_vectors": None if support is None else len(support),
         "duality_gap": getattr(machine, "duality_gap_", None),
         "gap_is_exact": getattr(machine, "gap_is_exact_", None),
         "status": str(machine.status_) if hasattr(machine, "status_") else None,
-        "holds_training_rows": n_support(machine) is not None,
+        "holds_training_rows": support is not None,
     }
 
 

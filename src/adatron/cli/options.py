@@ -1,7 +1,5 @@
 """What options accept, and what all commands have in common."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +43,10 @@ class GammaType(Number):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return value if value in ("scale", "auto") else super().convert(value, param, ctx)
+
+
+POSITIVE, GAMMA = Number(0.0, min_open=True), GammaType(0.0, min_open=True)
+PENALTY = Number(0.0, min_open=True, allow_inf=True)
 
 
 class SolverType(click.ParamType):

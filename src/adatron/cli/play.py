@@ -1,7 +1,5 @@
 """``adatron play``: a page to watch the algorithms learn."""
 
-from __future__ import annotations
-
 import click
 
 from adatron.cli.options import common_options

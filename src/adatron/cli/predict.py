@@ -1,9 +1,5 @@
 """``adatron predict``: apply a model file to the rows of a table."""
 
-from __future__ import annotations
-
-import csv
-import io
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,9 +16,7 @@ from adatron.io.printing import listed, printable_path, quoted
 @click.argument("data")
 @click.option("-o", "--output", type=OUTPUT, help="CSV file to write. Default: standard output.")
 @click.option("--proba", is_flag=True, help="Also write class probabilities.")
-@click.option(
-    "--keep", multiple=True, metavar="COL", help="Column of DATA to copy to the output; repeatable."
-)
+@click.option("--keep", multiple=True, metavar="COL", help="Column of DATA to copy; repeatable.")
 @click.option("--force", is_flag=True, help="Overwrite the file named by -o.")
 @reading_options
 @json_option
@@ -38,6 +32,8 @@ def predict(
     were spelled in the training data.
     """
     path = may_write("-o", output, None, force=force)
+    import pandas as pd
+
     from adatron.files.atomic import atomic_write
 
     with collected_warnings() as warned:
@@ -46,14 +42,11 @@ def predict(
         say(f"note: {note}")
     if as_json:
         print_json(columns | {"score": score, "notes": notes, "warnings": warned})
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    text = pd.DataFrame(columns, dtype=object).to_csv(index=False, lineterminator="\n").encode()
     if path is not None:
-        atomic_write(path, [text.getvalue().encode()])
+        atomic_write(path, [text])
     elif not as_json:
-        click.echo(text.getvalue().encode(), nl=False)  # UTF-8 in any locale
+        click.echo(text, nl=False)  # UTF-8 in any locale
     if score and not as_json:
         from adatron.display.report.words import score_words
 
@@ -101,7 +94,6 @@ class ModelRows(NamedTuple):
 def rows_for(
     model: Any, file: str, data: str, options: dict[str, Any], keep: tuple[str, ...] = ()
 ) -> ModelRows:
-    """The rows of `data` for the model from `file`."""
     from adatron.cli.data import check_names, read_rows
 
     about = _about(file)
@@ -138,14 +130,12 @@ def _about(file: str) -> dict[str, Any]:
 
 def _matched_svmlight(model: Any, about: dict[str, Any], X: Any, labels: Any, source: str) -> tuple[Any, Any]:
     """The rows with as many features as the model has, and the target."""
-    from scipy.sparse import csr_array
-
     n_features = int(model.n_features_in_)
     if about["columns"]:
         raise ValueError(f"{source}: is svmlight, but the model was fitted on named columns")
     if X.shape[1] > n_features:
         raise ValueError(f"{source}: has {X.shape[1]} features, the model was fitted on {n_features}")
-    X = csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
+    X.resize(X.shape[0], n_features)
     return X, labels if about["task"] == "classification" else labels.astype(float)
 
 

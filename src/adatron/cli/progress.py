@@ -1,14 +1,14 @@
 """Progress of a command: a bar on a terminal, otherwise a line every few seconds."""
 
-from __future__ import annotations
-
 from time import perf_counter
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 
+from adatron.callbacks import BaseCallback
 from adatron.cli.terminal import Signals, say
+from adatron.io.printing import counted
 
 _BAR, _LINES = 0.1, 5.0  # seconds between two texts
 
@@ -36,7 +36,7 @@ def progress_bar(*, percentage: bool = False) -> Progress:
     return _Bar(*columns, TimeElapsedColumn(), console=console, disable=cannot, transient=True)
 
 
-class FitProgress:
+class FitProgress(BaseCallback):
     """Callback that counts and shows the rounds of a fit, and lets a signal end it."""
 
     def __init__(self, bar: Progress, name: str, time_limit: float | None, signals: Signals) -> None:
@@ -45,11 +45,6 @@ class FitProgress:
         self.every = _LINES if bar.disable else _BAR
         self.due = self.began + self.every
         self.task = bar.add_task(f"{name}: preparing", total=time_limit)
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        pass  # scikit-learn's protocol asks for these three
-
-    teardown = on_fit_task_begin = setup
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         self.signals.check()
@@ -66,5 +61,5 @@ class FitProgress:
 
     def _text(self) -> str:
         is_search = self.name.startswith("Auto")
-        one, many = ("width tried", "widths tried") if is_search else ("epoch", "epochs")
-        return f"{self.name}: {self.rounds:,} {one if self.rounds == 1 else many}"
+        rounds = f"{counted(self.rounds, 'width')} tried" if is_search else counted(self.rounds, "epoch")
+        return f"{self.name}: {rounds}"

@@ -1,7 +1,5 @@
 """The summary of a fit: as plain values, and in words that need no textbook."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from typing import Any
@@ -10,7 +8,7 @@ import numpy as np
 from sklearn.metrics import get_scorer
 
 from adatron.cli.data import Rows
-from adatron.cli.terminal import print_pairs, say
+from adatron.cli.terminal import print_table, say
 from adatron.display.figures import encoder_of
 from adatron.display.report.judge import FitStory, what_mattered
 from adatron.display.report.words import importance_words, kernel_width, score_words
@@ -43,17 +41,11 @@ def summarise(rows: Rows, story: FitStory, task: str | None) -> dict[str, Any]:
         "status": None if status is None else str(status),
         "status_sentence": None if status is None else status.sentence,
         "converged": bool(getattr(machine, "converged_", True)),
-        "n_support": n_support(machine),
+        "n_support": len(machine.support_) if hasattr(machine, "support_") else None,
         "epochs": float(np.max(machine.n_iter_)) if hasattr(machine, "n_iter_") else None,
         "seconds": story.seconds, "peak_memory_mb": (story.memory or math.nan) / 1e6,
         "notes": list(story.notes),
     }  # fmt: skip
-
-
-def n_support(machine: Any) -> int | None:
-    """Number of training rows that a model holds; None if it does not say."""
-    support = getattr(machine, "support_", None)
-    return None if support is None else len(support)
 
 
 def _columns(encoder: Any, n_columns: int) -> str:
@@ -92,7 +84,7 @@ def _scores(story: FitStory) -> dict[str, Any]:
 
 def print_summary(summary: dict[str, Any]) -> None:
     """The table at the end of a fit, and what to beware of."""
-    print_pairs(_rows(summary))
+    print_table(None, _rows(summary))
     for note in summary["notes"]:
         say(f"note: {note}")
 

@@ -1,7 +1,5 @@
 """The command line's terminal: tables and JSON on standard output, notes on standard error, signals."""
 
-from __future__ import annotations
-
 import json
 import math
 import signal
@@ -57,11 +55,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def print_pairs(pairs: Sequence[tuple[str, str]]) -> None:
-    """Print names and values, one pair a line."""
-    print_table(None, pairs)
 
 
 def print_table(

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Bunch
 
+ORIGINAL_SONAR = "sonar/sonar.csv.gz"  # in ADATRON_DATA
 _SONAR_CLASSES = ["R", "M"]
 
 
@@ -56,7 +57,7 @@ def load_sonar(*, split: str | None = None, return_X_y: bool = False, as_frame: 
         raise ValueError(f"split={split!r} is not known: use 'aspect', 'half' or None.")
     if as_frame:
         raise ValueError(f"as_frame=True does not go with split={split!r}: leave out one of the two.")
-    original = find_original("sonar/sonar.csv.gz") if split == "aspect" else None
+    original = find_original(ORIGINAL_SONAR) if split == "aspect" else None
     if original is not None:
         with gzip.open(original, "rt", encoding="ascii") as stream:
             _, *rows = csv.reader(stream)
@@ -65,9 +66,8 @@ def load_sonar(*, split: str | None = None, return_X_y: bool = False, as_frame: 
         return X[in_train], X[~in_train], y[in_train], y[~in_train]
     if split == "aspect":
         warnings.warn(
-            "split='aspect': sonar/sonar.csv.gz was not found, so this is the seeded half split instead. "
+            f"split='aspect': {ORIGINAL_SONAR} was not found, so this is the seeded half split instead. "
             "Set the environment variable ADATRON_DATA to the directory that has it, or use split='half'.",
-            UserWarning,
             stacklevel=2,
         )
     X, y = load_sonar(return_X_y=True)
@@ -104,10 +104,8 @@ def load_breast_cancer_wisconsin(
     >>> load_breast_cancer_wisconsin(complete=False).data.shape
     (699, 9)
     """
-    classes = ["benign", "malignant"]
-    return _load(
-        "breast_cancer_wisconsin", classes, complete=complete, return_X_y=return_X_y, as_frame=as_frame
-    )
+    name, classes = "breast_cancer_wisconsin", ["benign", "malignant"]
+    return _load(name, classes, complete=complete, return_X_y=return_X_y, as_frame=as_frame)
 
 
 def load_ionosphere(*, return_X_y: bool = False, as_frame: bool = False) -> Any:

@@ -17,8 +17,16 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
-from adatron.datasets import retrieval
 from adatron.datasets.bundled import describe
+from adatron.datasets.retrieval import (
+    ADULT_PARTS,
+    IDA_REALIZATIONS,
+    IDA_WITH_SPLITS,
+    IDA_WITHOUT_SPLITS,
+    WEB_PARTS,
+    Arrays,
+    retrieve,
+)  # fmt: skip
 
 DataHome = str | PathLike[str] | None
 
@@ -55,7 +63,7 @@ def fetch_usps(
     >>> usps.data.shape, usps.data_test.shape
     ((7291, 256), (2007, 256))
     """
-    return _fetch(retrieval.usps(), "usps", data_home, download_if_missing, return_X_y)
+    return _presented(retrieve("usps", data_home, download_if_missing), "usps", return_X_y)
 
 
 def fetch_adult(
@@ -87,8 +95,8 @@ def fetch_adult(
     >>> adult.data.shape, adult.data_test.shape, int((adult.target == 1).sum())
     ((1605, 123), (30956, 123), 395)
     """
-    _check_choice("part", part, (1, 2, 3, 9))
-    return _fetch(retrieval.adult(int(part)), "adult", data_home, download_if_missing, return_X_y)
+    _check_choice("part", part, ADULT_PARTS)
+    return _presented(retrieve(f"a{int(part)}a", data_home, download_if_missing), "adult", return_X_y)
 
 
 def fetch_web(
@@ -121,12 +129,10 @@ def fetch_web(
     >>> web.data.shape, web.data_test.shape, int((web.target == 1).sum())
     ((2477, 300), (47272, 300), 72)
     """
-    _check_choice("part", part, (1, 7, 8))
+    _check_choice("part", part, WEB_PARTS)
     if part == 8 and return_X_y:
-        raise ValueError(
-            "return_X_y=True needs a test part and part=8 has none: use data and target of the Bunch."
-        )
-    return _fetch(retrieval.web(int(part)), "web", data_home, download_if_missing, return_X_y)
+        raise ValueError("return_X_y=True needs a test part and part=8 has none: use the Bunch.")
+    return _presented(retrieve(f"w{int(part)}a", data_home, download_if_missing), "web", return_X_y)
 
 
 def fetch_astroparticle(
@@ -155,17 +161,13 @@ def fetch_astroparticle(
     >>> X_train.shape, X_test.shape
     ((3089, 4), (4000, 4))
     """
-    return _fetch(retrieval.astroparticle(), "astroparticle", data_home, download_if_missing, return_X_y)
+    return _presented(retrieve("svmguide1", data_home, download_if_missing), "astroparticle", return_X_y)
 
 
 def fetch_ida(
-    name: str,
-    realization: int | None = None,
-    *,
-    data_home: DataHome = None,
-    download_if_missing: bool = True,
-    return_X_y: bool = False,
-) -> Any:
+    name: str, realization: int | None = None, *,
+    data_home: DataHome = None, download_if_missing: bool = True, return_X_y: bool = False,
+) -> Any:  # fmt: skip
     """Fetch a problem of the IDA benchmark repository, whole or cut in one of its train/test realizations.
 
     Parameters
@@ -198,28 +200,20 @@ def fetch_ida(
     >>> X.shape
     (215, 5)
     """
-    _check_choice("name", name, retrieval.IDA_WITH_SPLITS + retrieval.IDA_WITHOUT_SPLITS)
-    if realization is not None and name in retrieval.IDA_WITHOUT_SPLITS:
-        raise ValueError(
-            f"realization={realization!r}: {name} has no realizations here, use realization=None."
-        )
-    _check_choice("realization", realization, (*range(1, retrieval.IDA_REALIZATIONS + 1), None))
-    arrays = retrieval.retrieve(retrieval.ida(name), data_home, download_if_missing)
+    _check_choice("name", name, IDA_WITH_SPLITS + IDA_WITHOUT_SPLITS)
+    if realization is not None and name in IDA_WITHOUT_SPLITS:
+        raise ValueError(f"realization={realization!r}: {name} has no realizations here, use None.")
+    _check_choice("realization", realization, (*range(1, IDA_REALIZATIONS + 1), None))
+    arrays = retrieve(f"ida_{name}", data_home, download_if_missing)
     X, y = arrays["data"], arrays["target"]
     chosen = {"data": X, "target": y}
     if realization is not None:
         train, test = (arrays[key][int(realization) - 1] for key in ("train", "test"))
         chosen = {"data": X[train], "target": y[train], "data_test": X[test], "target_test": y[test]}
-    return _present(chosen, "ida", return_X_y)
+    return _presented(chosen, "ida", return_X_y)
 
 
-def _fetch(
-    source: retrieval.Source, heading: str, data_home: DataHome, download_if_missing: bool, return_X_y: bool
-) -> Any:
-    return _present(retrieval.retrieve(source, data_home, download_if_missing), heading, return_X_y)
-
-
-def _present(arrays: retrieval.Arrays, heading: str, return_X_y: bool) -> Any:
+def _presented(arrays: Arrays, heading: str, return_X_y: bool) -> Any:
     if return_X_y:
         return tuple(arrays[key] for key in ("data", "data_test", "target", "target_test") if key in arrays)
     test_part = {"data_test": None, "target_test": None}

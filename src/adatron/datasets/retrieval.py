@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from http.client import HTTPException
+from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -44,84 +45,17 @@ ADDRESSES = {
     "ida": "https://raw.githubusercontent.com/tdiethe/gunnar_raetsch_benchmark_datasets/master/",
 }
 _PARTS = ("data", "target", "data_test", "target_test")
+ADULT_PARTS, WEB_PARTS = (1, 2, 3, 9), (1, 7, 8)
 IDA_WITH_SPLITS = ("banana", "breast_cancer", "german", "heart", "image", "ringnorm", "titanic", "waveform")
 IDA_WITHOUT_SPLITS = ("flare_solar", "splice", "thyroid", "twonorm")
 IDA_REALIZATIONS = 10
 _IDA_DECIMALS = 12  # more than any value of the repository has
 _TIMEOUT = 30.0  # seconds without a byte
-_LARGEST_DOWNLOAD, _LARGEST_UNPACKED = (
-    64 * 2**20,
-    256 * 2**20,
-)  # bytes; our files have 8 MB, and 13 MB unpacked
+_LARGEST_DOWNLOAD, _LARGEST_UNPACKED = 2**26, 2**28  # bytes; our files have 8 MB, and 13 MB unpacked
 _OPEN: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
-DIGESTS = {
-    "a1a": "25e0e0930ac484f6505b32a961d7f3fb411e9e24a10efc92723743a867fa2da4",
-    "a2a": "64d2e121223371eb0eb7139f7636da07694744484b8b404191e2d410b2121b39",
-    "a3a": "149a89816b445452cc9693031a18e916e37f0750ca8df8b83c18d62dccc611d8",
-    "a9a": "713c8f0d745b6de5bb6bc7a8062f06812a516bba039e8d04bd4b1c080c9a0bac",
-    "svmguide1": "74ba7c5ac0b2c85b4e3fe141c9fec3304c395b14798222e702afd6c3e0660ba3",
-    "ida_banana": "63653d6852b1fa53428ba98b6bdb4be8739613e5b94ff41d93142dfae5bc16e1",
-    "ida_breast_cancer": "a31bd92cb87309a5ab5922610d3bc626390a5e2571b9f282abb7d6ae910d143e",
-    "ida_flare_solar": "75e9f4b54321718eaed867cd548ac7ee3320e580f88fa8ca41568c2dfb66734c",
-    "ida_german": "dc8a8fe238403cbcb81ee62eda5a6b0e6f4e185c3983c33586d1292b68493744",
-    "ida_heart": "d74015078a9805b60ae1db18b269f6e7090baf61ba739a0f7c5d2eaed3b63b34",
-    "ida_image": "d7925f7aa4b22555ff0455f4b12f95cdaaa036fc1878446233c2a1a8d0c1c1c1",
-    "ida_ringnorm": "f5df45bc571d336d384bd382a8e799c5b512e8df8a13e32af90765701d4586ea",
-    "ida_splice": "6471c7b9bcfe31b9b330015c51348c025b11bae7982bdf66c918bc412ca0d575",
-    "ida_thyroid": "90c091c18bcb34e11d60518ea7bb90ad65504c98e1d99f88340cc80848955c4a",
-    "ida_titanic": "4bb976105db98b135f5b4ee74a4cf3f7656cb38e25835c3ba5636956ffb110f2",
-    "ida_twonorm": "296d0fec18d33ab98ac53a5947a29d9eb8a3ca2b86df5107eca205f73fa85185",
-    "ida_waveform": "5e9ca78b2c8707685e8c2f0809be6190f0f9932a6eece180e533a8d79c823620",
-    "usps": "51b49a23f287a73cffe37cacf91e837f9f0cbbc9730e5e34a4846f2cf9ff04a4",
-    "w1a": "daaca295a27273e6546fc571caf4a0578d7c6fd25f145611dbf307f6fcb03e17",
-    "w7a": "141bf1c8c1c99c8b529bb591a364dafaf01fdc5069637a00dc8aa57342c8440d",
-    "w8a": "bbfad51a5be9e7ff285bff68a3de883c0438549bdaafa520c88d1f0bf17e6c05",
-}
-
-
-@dataclass(frozen=True)
-class Source:
-    """One set: its files in ADATRON_DATA and on the web, and a reader for each."""
-
-    name: str
-    originals: tuple[str, ...]
-    read_originals: Reader
-    address: str
-    files: tuple[str, ...]
-    read_files: Reader
-
-    @property
-    def urls(self) -> list[str]:
-        return [ADDRESSES[self.address] + file for file in self.files]
-
-
-def usps() -> Source:
-    originals = ("usps/zip.train.xz", "usps/zip.test.xz")
-    return Source("usps", originals, read_digits, "usps", ("zip.train.gz", "zip.test.gz"), read_digits)
-
-
-def adult(part: int) -> Source:
-    return _libsvm(f"a{part}a", n_features=123)
-
-
-def web(part: int) -> Source:
-    return _libsvm(f"w{part}a", n_features=300, has_test=part != 8)
-
-
-def astroparticle() -> Source:
-    return _libsvm("svmguide1", n_features=4, dense=True)
-
-
-def ida(name: str) -> Source:
-    read_files = partial(read_ida_mat, name=name, has_splits=name in IDA_WITH_SPLITS)
-    return Source(f"ida_{name}", (f"ida/{name}.npz",), read_ida_npz, "ida", ("benchmarks.mat",), read_files)
-
-
-def _libsvm(name: str, n_features: int, dense: bool = False, has_test: bool = True) -> Source:
-    files = (name, f"{name}.t") if has_test else (name,)
-    read = partial(read_svmlight, n_features=n_features, dense=dense)
-    return Source(name, tuple(f"libsvm/{file}.xz" for file in files), read, "libsvm", files, read)
+_DIGESTS = files("adatron.datasets") / "data" / "digests.txt"
+DIGESTS = dict(line.split() for line in _DIGESTS.read_text(encoding="ascii").splitlines())
 
 
 def unpack(name: str, stream: IO[bytes]) -> IO[bytes]:
@@ -141,7 +75,11 @@ def read_svmlight(streams: Sequence[IO[bytes]], n_features: int, dense: bool = F
     parts = []
     for stream in streams:
         X, y = load_svmlight_file(stream, n_features=n_features)
-        parts.append((X.toarray() if dense else _with_short_indices(X), y.astype(np.int64)))
+        X.sum_duplicates()
+        X.eliminate_zeros()  # a9a.t begins with a zero in column 123, to show how many columns there are
+        indices, indptr = (own.astype(np.int32) for own in (X.indices, X.indptr))  # SVC takes no others
+        X = X.toarray() if dense else csr_matrix((X.data, indices, indptr), shape=X.shape)
+        parts.append((X, y.astype(np.int64)))
     return _name_parts(parts)
 
 
@@ -179,37 +117,66 @@ def read_ida_mat(streams: Sequence[IO[bytes]], name: str, has_splits: bool) -> A
     }
 
 
-def _with_short_indices(X: csr_matrix) -> csr_matrix:
-    """The matrix in canonical form, without the 64-bit indices that scikit-learn's SVC refuses."""
-    X.sum_duplicates()
-    X.eliminate_zeros()  # a9a.t begins with a zero in column 123, to show how many columns there are
-    return csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
-
-
 def _name_parts(parts: Sequence[tuple[Any, Any]]) -> Arrays:
     return dict(zip(_PARTS, chain.from_iterable(parts), strict=False))
 
 
-def retrieve(source: Source, data_home: str | os.PathLike[str] | None, download_if_missing: bool) -> Arrays:
+@dataclass(frozen=True)
+class Source:
+    """One set: its files on the web and in ADATRON_DATA, and how to read them."""
+
+    name: str
+    address: str
+    files: tuple[str, ...]
+    read: Reader
+    originals: tuple[str, ...]
+    read_originals: Reader | None = None  # where it is another
+
+
+def _libsvm(name: str, n_features: int, *, dense: bool = False, has_test: bool = True) -> Source:
+    files = (name, f"{name}.t") if has_test else (name,)
+    read = partial(read_svmlight, n_features=n_features, dense=dense)
+    return Source(name, "libsvm", files, read, tuple(f"libsvm/{file}.xz" for file in files))
+
+
+def _ida(name: str) -> Source:
+    read = partial(read_ida_mat, name=name, has_splits=name in IDA_WITH_SPLITS)
+    return Source(f"ida_{name}", "ida", ("benchmarks.mat",), read, (f"ida/{name}.npz",), read_ida_npz)
+
+
+_USPS_FILES, _USPS_ORIGINALS = ("zip.train.gz", "zip.test.gz"), ("usps/zip.train.xz", "usps/zip.test.xz")
+_ALL = [
+    Source("usps", "usps", _USPS_FILES, read_digits, _USPS_ORIGINALS),
+    *(_libsvm(f"a{part}a", 123) for part in ADULT_PARTS),
+    *(_libsvm(f"w{part}a", 300, has_test=part != 8) for part in WEB_PARTS),
+    _libsvm("svmguide1", 4, dense=True),
+    *map(_ida, IDA_WITH_SPLITS + IDA_WITHOUT_SPLITS),
+]
+SOURCES = {source.name: source for source in _ALL}
+
+
+def retrieve(name: str, data_home: str | os.PathLike[str] | None, download_if_missing: bool) -> Arrays:
     """Return the arrays of a set; an OSError says what to do if they are not available."""
+    source = SOURCES[name]
     originals = [path for path in map(find_original, source.originals) if path is not None]
     if len(originals) == len(source.originals):
-        contents = [path.read_bytes() for path in originals]
-        return _parsed(source.read_originals, source.originals, contents, " and ".join(map(str, originals)))
+        contents, where = [path.read_bytes() for path in originals], " and ".join(map(str, originals))
+        return _parsed(source.read_originals or source.read, source.originals, contents, where)
     cached = [Path(get_data_home(data_home)) / "adatron" / file for file in source.files]
+    urls = [ADDRESSES[source.address] + file for file in source.files]
     is_cached = all(path.is_file() for path in cached)
     if is_cached:
         contents, where = [path.read_bytes() for path in cached], " and ".join(map(str, cached))
         where += " (delete to download again)"
     elif download_if_missing:
-        contents = [_downloaded(source, url) for url in source.urls]
-        where = f"the download of {' and '.join(source.urls)} (nothing was kept)"
+        contents = [_downloaded(source, url) for url in urls]
+        where = f"the download of {' and '.join(urls)} (nothing was kept)"
     else:
         raise OSError(_advice(source, "download_if_missing=False forbids the download"))
-    arrays = _parsed(source.read_files, source.files, contents, where)
-    found, expected = digest(arrays), DIGESTS[source.name]
+    arrays = _parsed(source.read, source.files, contents, where)
+    found, expected = digest(arrays), DIGESTS[name]
     if found != expected:
-        raise OSError(f"{source.name}: the SHA-256 of the arrays in {where} is {found}, not {expected}.")
+        raise OSError(f"{name}: the SHA-256 of the arrays in {where} is {found}, not {expected}.")
     if not is_cached:
         cached[0].parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cached[0].parent) as scratch:  # a file is whole or not there

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from adatron.clustering import ClusterPath
-from adatron.display.figures import (
-    COLOURS,
-    INK,
-    EstimatorDisplay,
-    fitted_with,
-    new_panels,
-    quieten,
-)
+from adatron.display.figures import COLOURS, INK, EstimatorDisplay, fitted_with, new_panels, quieten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,6 +9,7 @@ import numpy as np
 
 from adatron.display.figures import COLOURS, INK, EstimatorDisplay, fitted_with, new_panels, quieten
 from adatron.estimators.classifier import Layout
+from adatron.io.printing import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,16 +108,15 @@ class ConvergenceDisplay(EstimatorDisplay):
         """
         names = [quantities] if isinstance(quantities, str) else list(quantities)
         if not names or len(set(names)) < len(names) or not set(names) <= set(QUANTITIES):
-            raise ValueError(
-                f"quantities must be some of {list(QUANTITIES)}, each at most once, got {names!r}"
-            )
+            raise ValueError(f"quantities must be some of {list(QUANTITIES)}, each once, got {names!r}")
         columns = _columns(self.history, names)
-        problems = _chosen_problems(columns["problem"], problem)
+        known = np.unique(columns["problem"]).astype(int).tolist()
+        problems = known if problem is None else [int(number) for number in np.ravel(problem)]
+        if unknown := sorted(set(problems) - set(known)):
+            raise ValueError(f"problem must be among the numbers {known} of the history, got {unknown}")
         self.axes_ = new_panels(len(names))[1] if axes is None else np.asarray(axes, dtype=object).ravel()
         if len(self.axes_) != len(names):
-            raise ValueError(
-                f"axes must be {len(names)} Axes, one for each of {names}, got {len(self.axes_)}"
-            )
+            raise ValueError(f"axes must be {len(names)} Axes, one each for {names}, got {len(self.axes_)}")
         self.figure_ = self.axes_[0].figure
         if axes is None:
             self.figure_.suptitle(self.title or "", fontsize=10, color=INK)
@@ -163,7 +163,6 @@ class ConvergenceDisplay(EstimatorDisplay):
         return lines
 
     def _draw_optimum(self, ax: Axes, name: str, problems: list[int]) -> None:
-        """Lines for the values at the optimum."""
         if name == "margin":
             ax.axhline(1.0, color=INK, linestyle="--", linewidth=1.0, label="margin = 1")
         if name == "bias" and self.final_bias is not None and len(problems) <= len(COLOURS):
@@ -199,18 +198,6 @@ def _columns(history: Mapping[str, Sequence[float]], names: list[str]) -> dict[s
     return {name: np.asarray(history[name], dtype=float) for name in wanted}
 
 
-def _chosen_problems(column: np.ndarray, wanted: Any) -> list[int]:
-    """Numbers of the problems to draw."""
-    known = [int(number) for number in np.unique(column)]
-    if wanted is None:
-        return known
-    chosen = [int(number) for number in np.ravel(wanted)]
-    unknown = [number for number in chosen if number not in known]
-    if unknown:
-        raise ValueError(f"problem must be among the numbers {known} of the history, got {unknown}")
-    return chosen
-
-
 def problem_names_of(estimator: Any) -> list[str] | None:
     """The classes that each problem separates, for a classifier of more than two."""
     classes = getattr(estimator, "classes_", ())
@@ -230,8 +217,7 @@ def _summary_of(estimator: Any) -> str:
     if hasattr(estimator, "status_"):
         parts.append(str(estimator.status_))
     if hasattr(estimator, "n_iter_"):
-        epochs = int(np.max(estimator.n_iter_))
-        parts.append(f"{epochs:,} epoch{'s' if epochs != 1 else ''}")
+        parts.append(counted(int(np.max(estimator.n_iter_)), "epoch"))
     if hasattr(estimator, "duality_gap_"):
         estimate = "" if estimator.gap_is_exact_ else " (estimate)"
         parts.append(f"relative duality gap {estimator.duality_gap_:.1e}{estimate}")

@@ -109,10 +109,7 @@ def new_panels(n_panels: int, size: tuple[float, float] | None = None) -> tuple[
     return figure, axes.ravel()[:n_panels]
 
 
-def new_figure(
-    n_panels: int, labels: Sequence[tuple[str, str]], *, log_x: bool = False, log_y: bool = False,
-    titles: Sequence[str] = (),
-) -> tuple[Figure, list[Axes]]:  # fmt: skip
+def new_figure(n_panels: int, labels: Sequence[tuple[str, str]]) -> tuple[Figure, list[Axes]]:
     """A figure for a page: `n_panels` side by side, at most three in a row, with axis labels (x, y)."""
     from matplotlib.figure import Figure
 
@@ -123,10 +120,8 @@ def new_figure(
     for i, ax in enumerate(axes):
         x_label, y_label = labels[i % len(labels)]
         ax.set_prop_cycle(color=COLOURS)
-        ax.set(xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
         ax.set_xlabel(x_label, color=INK_STAND_IN)
         ax.set_ylabel(y_label, color=INK_STAND_IN)
-        ax.set_title(titles[i] if titles else "", fontsize=10, color=INK_STAND_IN)
         quieten(ax)
         ax.spines[:].set_color(INK_STAND_IN)
         ax.tick_params(colors=INK_STAND_IN, which="both")

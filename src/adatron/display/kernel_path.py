@@ -125,13 +125,20 @@ class KernelPathDisplay(EstimatorDisplay):
         """
         self.ax_ = ax = new_panels(1, (6.0, 3.8))[1][0] if ax is None else ax
         self.figure_ = ax.figure
-        steps = self._shown()
-        x, criterion = self._column(self.path.x)[steps], self._column("criterion")[steps]
-        is_finite = np.isfinite(criterion)
         self._draw_kernels(line_kw)
-        self.best_ = self._draw_best()
-        self.failed_ = self._draw_failed(x[~is_finite])
-        self._set_scales(criterion[is_finite], log_criterion)
+        best, name, steps = self.path.best, self.path.x, self._shown()
+        ax.axvline(best[name], color=INK, linestyle=":", linewidth=1.0)
+        self.best_: Line2D = ax.plot(
+            [best[name]], [best.get("criterion", np.nan)], "o", markersize=10.0, markerfacecolor="none",
+            color=COLOURS[1], zorder=4, label=f"best: {_SYMBOLS.get(name, name)} = {best[name]:.3g}",
+        )[0]  # fmt: skip
+        x, criterion = self._column(name)[steps], self._column("criterion")[steps]
+        failed = x[~np.isfinite(criterion)]
+        self.failed_: Line2D | None = None
+        if len(failed):
+            style: dict[str, Any] = {"color": INK, "markersize": 5.0, "transform": ax.get_xaxis_transform()}
+            (self.failed_,) = ax.plot(failed, np.full(len(failed), 0.03), "x", label="failed", **style)
+        self._set_scales(criterion[np.isfinite(criterion)], log_criterion)
         self.support_ax_: Axes | None = None
         self.support_line_: Line2D | None = None
         if support_vectors and np.isfinite(self._column("n_support")).any():
@@ -164,7 +171,6 @@ class KernelPathDisplay(EstimatorDisplay):
         self.line_ = self.lines_[self.path.best.get("kernel", "")]
 
     def _draw_steps(self, steps: np.ndarray, style: dict[str, Any]) -> Line2D:
-        """Draw the finite criteria of these steps."""
         x, criterion = self._column(self.path.x)[steps], self._column("criterion")[steps]
         is_finite = np.isfinite(criterion)
         return self.ax_.plot(x[is_finite], criterion[is_finite], **style)[0]
@@ -186,20 +192,6 @@ class KernelPathDisplay(EstimatorDisplay):
             return np.full(len(self.path), np.nan)
         return self.path[name].astype(float)
 
-    def _draw_best(self) -> Line2D:
-        x, name = self.path.best[self.path.x], _SYMBOLS.get(self.path.x, self.path.x)
-        ring: dict[str, Any] = {"marker": "o", "markersize": 10.0, "markerfacecolor": "none", "zorder": 4}
-        ring |= {"linestyle": "none", "color": COLOURS[1], "label": f"best: {name} = {x:.3g}"}
-        self.ax_.axvline(x, color=INK, linestyle=":", linewidth=1.0)
-        return self.ax_.plot([x], [self.path.best.get("criterion", np.nan)], **ring)[0]
-
-    def _draw_failed(self, x: np.ndarray) -> Line2D | None:
-        if not len(x):
-            return None
-        at_bottom = self.ax_.get_xaxis_transform()
-        style: dict[str, Any] = {"marker": "x", "color": INK, "markersize": 5.0, "linestyle": "none"}
-        return self.ax_.plot(x, np.full(len(x), 0.03), transform=at_bottom, label="failed", **style)[0]
-
     def _set_scales(self, values: np.ndarray, log_criterion: bool | None) -> None:
         ax = self.ax_
         low, high = values.min(initial=np.inf), values.max(initial=0.0)
@@ -215,9 +207,9 @@ class KernelPathDisplay(EstimatorDisplay):
 
     def _draw_support(self, x: np.ndarray, counts: np.ndarray) -> None:
         right = self.ax_.twinx()
-        style: dict[str, Any] = {"color": _SUPPORT, "linewidth": 1.2, "linestyle": "--"}
         self.support_ax_ = right
-        self.support_line_ = right.plot(x, counts, label="support vectors", **style)[0]
+        style: dict[str, Any] = {"color": _SUPPORT, "linewidth": 1.2, "label": "support vectors"}
+        (self.support_line_,) = right.plot(x, counts, "--", **style)
         right.set_ylim(bottom=0.0)
         right.set_ylabel("support vectors", color=_SUPPORT)
         right.tick_params(axis="y", colors=_SUPPORT, labelsize=9)

@@ -147,18 +147,14 @@ class MarginDisplay:
             self.rings_ = self.ax_.scatter(*self.support_vectors.T, label="support vector", **style)
 
     def _draw_legend(self) -> None:
-        from matplotlib.lines import Line2D
-
-        handles: list[Any] = [*self.points_]
-        if self.rings_ is not None:
-            handles.append(self.rings_)
-        if self.boundary_ is not None:
-            handles.append(Line2D([], [], color=INK, linewidth=1.8, label="f = 0"))
-        if self.margins_ is not None:
-            handles.append(Line2D([], [], color=INK, linewidth=1.1, linestyle="--", label="f = ±1"))
-        self.ax_.legend(
-            handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), fontsize=9, frameon=False
-        )
+        handles: list[Any] = [*self.points_] if self.rings_ is None else [*self.points_, self.rings_]
+        for lines, label in ((self.boundary_, "f = 0"), (self.margins_, "f = ±1")):
+            if lines is not None:
+                (handle, *_), _ = lines.legend_elements()
+                handle.set_label(label)
+                handles.append(handle)
+        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
+        self.ax_.legend(handles=handles, fontsize=9, frameon=False, **place)
 
 
 def display_of(estimator: Any, X: Any, y: Any, grid_resolution: int) -> MarginDisplay:
@@ -172,15 +168,10 @@ def display_of(estimator: Any, X: Any, y: Any, grid_resolution: int) -> MarginDi
         grid = type(X)(grid, **{"columns" if hasattr(X, "iloc") else "schema": list(X.columns)})
     first, second = getattr(X, "columns", ("feature 0", "feature 1"))
     return MarginDisplay(
-        xx0,
-        xx1,
-        np.asarray(estimator.decision_function(grid)).reshape(xx0.shape),
-        X=points,
-        is_positive=labels == classes[1],
-        class_names=(str(classes[0]), str(classes[1])),
-        support_vectors=_support_vectors_of(estimator, points),
-        feature_names=(str(first), str(second)),
-    )
+        xx0, xx1, np.asarray(estimator.decision_function(grid)).reshape(xx0.shape),
+        X=points, is_positive=labels == classes[1], class_names=(str(classes[0]), str(classes[1])),
+        support_vectors=_support_vectors_of(estimator, points), feature_names=(str(first), str(second)),
+    )  # fmt: skip
 
 
 def _points(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:

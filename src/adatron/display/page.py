@@ -20,7 +20,6 @@ from adatron.display.figures import GRID_STAND_IN, INK_STAND_IN, figure_svg
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
 _LEAST_SCALE = 0.62  # of a figure: below it, a narrow window scrolls
 
 
@@ -54,28 +53,19 @@ def paragraph(text: str, *, kind: str = "") -> str:
 
 
 def heading(text: str) -> str:
-    """The heading of a section."""
     return f"<h2>{escape(text)}</h2>"
 
 
 def code(text: str) -> str:
-    """A block of code."""
     return f"<pre><code>{escape(text)}</code></pre>"
 
 
 def items(texts: Sequence[str]) -> str:
-    """A list of plain texts."""
     return "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in texts) + "</ul>" if texts else ""
 
 
 def definitions(pairs: Sequence[tuple[str, str]]) -> str:
-    """A list of names with their values."""
     return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in pairs) + "</dl>"
-
-
-def badge(text: str, kind: str) -> str:
-    """A short coloured word; `kind` is good, bad or neutral."""
-    return f'<span class="badge {kind}">{escape(text)}</span>'
 
 
 def table(

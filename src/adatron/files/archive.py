@@ -7,8 +7,6 @@ The comment at the end of an archive says who wrote what and ends in the digest 
 Members are not compressed, so that no archive takes more memory than a small multiple of its size.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json
@@ -34,9 +32,7 @@ _MOST_JSON, _MOST_CONTAINERS, _MOST_COMMAS = 2**26, 300_000, 5_000_000  # bytes,
 _DEEPEST = 200  # levels of JSON; Python's own limit depends on its version
 _ALL_BUT_BRACKETS = re.compile(rb'(?:"(?:[^"\\]|\\.)*+"|[^][{}"])++')
 _OPENING = np.frombuffer(b"[{", dtype=np.uint8)
-_READ_FLAGS = (
-    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-)
+_READ_FLAGS = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 
 
 def sealed(kind: str, members: Iterable[tuple[str, bytes]]) -> list[Any]:
@@ -124,9 +120,7 @@ def headers_of(data: bytes) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
                     rest = info.file_size - stream.tell()
                 is_plain = dtype.kind in "biufUS" and dtype.itemsize and min(shape, default=0) >= 0
                 if not is_plain or dtype.itemsize * prod(shape) != rest:
-                    raise ValueError(
-                        f"an array of {dtype} with shape {shape} cannot be stored in {rest:,} bytes"
-                    )
+                    raise ValueError(f"array of {dtype}, shape {shape}, cannot be stored in {rest:,} bytes")
                 found[name] = dtype, shape
     return found
 

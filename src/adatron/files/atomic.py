@@ -1,7 +1,5 @@
 """Files that appear whole or not at all: written aside, forced to disk, then renamed."""
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets
@@ -18,10 +16,6 @@ _SPECIAL_FILES = {
 }  # fmt: skip
 
 
-def _opener(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o666)
-
-
 def atomic_write(path: str | os.PathLike[str], chunks: Iterable[Any]) -> None:
     """Write chunks of bytes, so that `path` is the old file or the whole new one, whatever happens meanwhile.
 
@@ -32,7 +26,7 @@ def atomic_write(path: str | os.PathLike[str], chunks: Iterable[Any]) -> None:
     temporary = target.parent / f".adatron-{secrets.token_hex(8)}.tmp"
     try:
         try:
-            with open(temporary, "xb", buffering=0, opener=_opener) as stream:
+            with open(temporary, "xb", 0, opener=lambda name, flags: os.open(name, flags, 0o666)) as stream:
                 if old is not None and hasattr(os, "fchmod"):
                     os.fchmod(stream.fileno(), stat.S_IMODE(old.st_mode))
                 for chunk in chunks:

@@ -1,15 +1,15 @@
 """Models as the text files of LIBSVM, which ``svm-predict`` and its bindings read."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
 from adatron.estimators import SVC, SVR, OneClassSVM
 from adatron.estimators.expansion import LibsvmForm, libsvm_form
@@ -64,9 +64,7 @@ def to_libsvm(model: Any, path: str | os.PathLike[str]) -> None:
     """
     kind = next((name for machine, name in _TYPES.items() if isinstance(model, machine)), None)
     if kind is None:
-        raise ValueError(
-            f"LIBSVM has no {type(model).__name__}; only SVC, SVR and OneClassSVM can be written"
-        )
+        raise ValueError(f"LIBSVM has no {type(model).__name__}; SVC, SVR and OneClassSVM can be written")
     refuse_tables(model, "LIBSVM")
     form = libsvm_form(model)
     if form.kernel["kernel"] not in _KERNELS:
@@ -85,8 +83,11 @@ def refuse_tables(model: Any, what: str) -> None:
 
 def _text(kind: str, form: LibsvmForm, classes: np.ndarray | None) -> Iterator[bytes]:
     order = np.arange(len(form.support))
-    labels = None if classes is None else _labels(classes)
-    n_support = form.n_support.tolist()
+    labels, n_support = None if classes is None else classes.tolist(), form.n_support.tolist()
+    if labels is not None:
+        are_whole = all(isinstance(name, int | float) and name == int(name) for name in labels)
+        has_numbers = are_whole and max(map(abs, labels)) <= _LARGEST_LABEL
+        labels = [int(name) if has_numbers else code for code, name in enumerate(labels)]
     if labels is not None and len(labels) == 2:  # LIBSVM's decisions are positive for its first label
         order = np.roll(order, -n_support[0])
         labels, n_support = labels[::-1], n_support[::-1]
@@ -106,14 +107,6 @@ def _text(kind: str, form: LibsvmForm, classes: np.ndarray | None) -> Iterator[b
     for start in range(0, len(order), _ROWS):
         rows = range(start, min(start + _ROWS, len(order)))
         yield "".join(f"{_numbers(coefficients[:, i])} {_features(vectors, i)}\n" for i in rows).encode()
-
-
-def _labels(classes: np.ndarray) -> list[int]:
-    values = classes.tolist()
-    are_numbers = all(isinstance(value, int | float) and value == int(value) for value in values)
-    if are_numbers and max(map(abs, values)) <= _LARGEST_LABEL:
-        return [int(value) for value in values]
-    return list(range(len(values)))
 
 
 def _numbers(values: np.ndarray) -> str:
@@ -147,8 +140,6 @@ class LibsvmFile:
         n_problems = k * (k - 1) // 2 if self.kind == "SVC" else 1
         if len(self.intercept) != n_problems or (n == 0 and self.kind != "SVR"):
             raise ValueError(f"it has {n} vectors and {len(self.intercept)} values of rho, not {n_problems}")
-        if self.vectors.indices.min(initial=0) < 0:
-            raise ValueError("a feature has an index below 1")
         if not all(np.isfinite(part).all() for part in (self.vectors.data, self.dual_coef, self.intercept)):
             raise ValueError("it holds NaN or infinity")
 
@@ -178,15 +169,11 @@ def read_libsvm(path: str | os.PathLike[str]) -> LibsvmFile:
         }
         width = max(1, int(header["nr_class"][0]) - 1)
         rows = [line.split() for line in lines if line.strip()]
-        coefficients = np.array([[float(value) for value in row[:width]] for row in rows])
-        pairs = [[entry.split(":") for entry in row[width:]] for row in rows]
-        indptr = np.cumsum([0, *map(len, pairs)])
-        indices = np.array([int(index) - 1 for row in pairs for index, _ in row], dtype=np.int64)
-        entries = np.array([float(value) for row in pairs for _, value in row])
-        n_features = int(indices.max(initial=-1)) + 1
+        coefficients = np.array([row[:width] for row in rows], dtype=float)
+        features = "".join(f"0 {' '.join(row[width:])}\n" for row in rows)
         return LibsvmFile(
             kinds[kind], kernels[kernel](**parameters),
-            sparse.csr_array((entries, indices, indptr), shape=(len(rows), n_features)),
+            sparse.csr_array(load_svmlight_file(BytesIO(features.encode()), zero_based=False)[0]),
             coefficients.reshape(len(rows), width).T, -np.array(header["rho"], dtype=float),
             [int(label) for label in header.get("label", [])], [int(n) for n in header.get("nr_sv", [])],
         )  # fmt: skip

@@ -5,8 +5,6 @@ classes check themselves in ``__post_init__``, estimators in ``_check_fitted``; 
 and every estimator makes a prediction.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping

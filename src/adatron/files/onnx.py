@@ -1,7 +1,5 @@
 """Models as ONNX files, through estimators of scikit-learn that predict the same, and skl2onnx."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 
@@ -75,9 +73,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = No
         while hasattr(last, "steps"):
             last = last.steps[-1][1]
         if not len(last.support_):
-            raise ValueError(
-                "a model without support vectors has one constant output; ONNX needs some of them"
-            )
+            raise ValueError("a model without support vectors has one constant output; ONNX needs some")
         options = {id(last): {"zipmap": False, "raw_scores": True}} if hasattr(last, "classes_") else None
         converted = convert_sklearn(counterpart, initial_types=types, options=options)
     atomic_write(path, [converted.SerializeToString()])

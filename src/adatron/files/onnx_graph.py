@@ -3,9 +3,7 @@
 Imports onnx, so `to_onnx` imports this module when it is called.
 """
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -25,7 +23,7 @@ _OUTPUTS = ("label", "probabilities", "variable")
 class _Graph:
     """Nodes and constants; an inner graph shares the constants of the outer one."""
 
-    def __init__(self, outer: _Graph | None = None) -> None:
+    def __init__(self, outer: Self | None = None) -> None:
         # names must differ from those of columns, and of the outer graph
         self.prefix = "/" if outer is None else "/row_"
         self.nodes: list[Any] = []
@@ -40,11 +38,8 @@ class _Graph:
 
     def _constant(self, array: np.ndarray) -> str:
         name = f"/constant_{len(self.constants)}"
-        if array.dtype.kind in "UO":
-            texts: Any = [str(item).encode() for item in array]
-            self.constants.append(helper.make_tensor(name, TensorProto.STRING, array.shape, texts))
-        else:
-            self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        array = array.astype(str).astype(object) if array.dtype.kind in "UO" else array
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
 
@@ -59,36 +54,36 @@ def auto_graph(model: Any) -> Any:
     opsets = [helper.make_opsetid("", _OPSET)]
     if model.encoder_ is None:
         inputs = [helper.make_tensor_value_info("X", TensorProto.FLOAT, [None, model.n_features_in_])]
-        X = _scaled(graph, graph.add("Cast", "X", to=TensorProto.DOUBLE), model._scale)
+        scale, X = model._scale, graph.add("Cast", "X", to=TensorProto.DOUBLE)
+        X = graph.add("Gather", X, scale.kept, axis=1)
+        for operator, own in (("Div", scale.unit), ("Sub", scale.centre), ("Div", scale.scale)):
+            X = graph.add(operator, X, own[scale.kept])
+        X = _smoothly_clipped(graph, X)
     else:
         opsets.append(helper.make_opsetid("ai.onnx.ml", 2))  # has LabelEncoder
         X, inputs = _encoded(graph, model.encoder_)
     decisions = _decisions(graph, X, model._machines)
     outputs = []
     if isinstance(model, AutoSVC):
-        outputs = _classes(graph, decisions, model)
-        name, width = "probabilities", len(model.classes_)
+        name, width, scores = "probabilities", len(model.classes_), decisions
         values = _probabilities(graph, decisions, model._probabilities)
+        if width == 2:
+            above = graph.add("Sub", decisions, model.best_threshold_)
+            scores = graph.add("Concat", graph.add("Neg", above), above, axis=1)
+        is_text = model.classes_.dtype.kind in "UO"
+        classes = model.classes_ if is_text else model.classes_.astype(np.int64)
+        graph.add("Gather", classes, graph.add("ArgMax", scores, axis=1, keepdims=0), name="label")
+        kind = TensorProto.STRING if is_text else TensorProto.INT64
+        outputs.append(helper.make_tensor_value_info("label", kind, [None]))
     else:
-        name, width = "variable", model._n_columns
-        values = _targets(graph, decisions, model._log)
+        name, width, values, log = "variable", model._n_columns, decisions, model._log
+        if log is not None:
+            power = graph.add("Exp", graph.add("Min", decisions, log.highest))
+            values = graph.add("Sub", graph.add("Mul", power, log.ratio), log.offset)
     graph.add("Cast", values, name=name, to=TensorProto.FLOAT)
     outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, width]))
     whole = helper.make_graph(graph.nodes, type(model).__name__, inputs, outputs, graph.constants)
     return helper.make_model(whole, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="adatron")
-
-
-def _classes(graph: _Graph, decisions: str, model: AutoSVC) -> list[Any]:
-    """Adds the output ``label``; its description."""
-    classes = model.classes_
-    if len(classes) == 2:
-        above = graph.add("Sub", decisions, model.best_threshold_)
-        decisions = graph.add("Concat", graph.add("Neg", above), above, axis=1)
-    is_text = classes.dtype.kind in "UO"
-    winners = graph.add("ArgMax", decisions, axis=1, keepdims=0)
-    graph.add("Gather", classes if is_text else classes.astype(np.int64), winners, name="label")
-    kind = TensorProto.STRING if is_text else TensorProto.INT64
-    return [helper.make_tensor_value_info("label", kind, [None])]
 
 
 def _probabilities(graph: _Graph, decisions: str, own: ClassProbabilities) -> str:
@@ -107,22 +102,6 @@ def _probabilities(graph: _Graph, decisions: str, own: ClassProbabilities) -> st
         values.append(graph.add("ReduceSum", graph.add("Mul", found, marks[-1]), np.array([1]), keepdims=1))
     change = graph.add("Mul", graph.add("Sub", *marks), graph.add("Sub", *reversed(values)))
     return graph.add("Add", found, change)
-
-
-def _targets(graph: _Graph, decisions: str, log: Any) -> str:
-    """What a `LogTarget` makes of decisions, if there is one."""
-    if log is None:
-        return decisions
-    power = graph.add("Exp", graph.add("Min", decisions, log.highest))
-    return graph.add("Sub", graph.add("Mul", power, log.ratio), log.offset)
-
-
-def _scaled(graph: _Graph, X: str, scale: Any) -> str:
-    """What a `Scaler` does with numbers."""
-    z = graph.add("Gather", X, scale.kept, axis=1)
-    for operator, values in (("Div", scale.unit), ("Sub", scale.centre), ("Div", scale.scale)):
-        z = graph.add(operator, z, values[scale.kept])
-    return _smoothly_clipped(graph, z)
 
 
 def _smoothly_clipped(graph: _Graph, z: str) -> str:

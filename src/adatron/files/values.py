@@ -4,8 +4,6 @@ skops turns a value into arrays and a ``schema.json``, and builds it again. In b
 after the attributes they hold instead of addresses in memory, and sparse matrices are decompressed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

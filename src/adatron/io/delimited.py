@@ -4,8 +4,6 @@ pyarrow reads every cell as text, and columns whose cells are all numbers are co
 little and keeps what a typed reader loses: spelling of labels, leading zeros, the cell to show in an error.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -141,7 +139,6 @@ class Delimited:
         return self._parsed(name, column, text)
 
     def _cast(self, column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-        """Whole numbers, else decimal numbers; None if a cell is neither."""
         for dtype in (pa.int64(), pa.float64()) if self.decimal == "." else (pa.int64(),):
             with suppress(pa.ArrowInvalid):
                 return pc.cast(column, dtype)

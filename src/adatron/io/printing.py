@@ -1,7 +1,5 @@
 """Text of unknown origin — file names, cells, tokens — made fit to stand in a message."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any

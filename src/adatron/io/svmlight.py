@@ -4,8 +4,6 @@ scikit-learn accepts too much (``nan``, ``1_000``, ``qid``) and does not say whe
 checks every line first, and a line that does not match is examined token by token.
 """
 
-from __future__ import annotations
-
 import re
 from io import BytesIO
 from itertools import islice

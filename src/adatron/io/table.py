@@ -7,8 +7,6 @@ reads Parquet, Arrow, JSON lines and Zstandard.
 Files are read into memory up to a limit, not mapped: truncating a mapped file kills the process.
 """
 
-from __future__ import annotations
-
 import bz2
 import codecs
 import gzip
@@ -107,7 +105,9 @@ def read_table(
     name, content = _read_bytes(source, max_bytes, max_line_bytes)
     kind = format or _format_of(name, content)
     text = b"" if kind in _BINARY.values() else _to_utf8(name, content, encoding)
-    kind = kind or _format_of_text(text)
+    if not kind:
+        is_json = text.lstrip().startswith(b"{")
+        kind = "svmlight" if looks_like_svmlight(text) else "jsonl" if is_json else "csv"
     spelled: dict[str, Any] = {}
     if kind == "svmlight":
         return read_svmlight(text, name, zero_based)
@@ -148,12 +148,6 @@ def _format_of(name: str, content: bytes) -> str:
             return kind
     endings = [e for e in PurePath(name.lower()).suffixes if e not in (".gz", ".xz", ".bz2", ".zst")]
     return _ENDINGS.get(endings[-1], "") if endings else ""
-
-
-def _format_of_text(text: bytes) -> str:
-    if looks_like_svmlight(text):
-        return "svmlight"
-    return "jsonl" if text.lstrip().startswith(b"{") else "csv"
 
 
 def _read_arrow(name: str, content: bytes, kind: str, max_bytes: float) -> Any:
@@ -204,9 +198,7 @@ def _frame(
         if pa.types.is_decimal(field.type):
             table = table.set_column(i, field.name, table.column(i).cast(pa.float64()))
         elif pa.types.is_nested(field.type):
-            raise ValueError(
-                f"{name}: column {quoted(field.name)} holds {field.type}; --ignore leaves it out"
-            )
+            raise ValueError(f"{name}: column {quoted(field.name)} holds {field.type}; --ignore skips it")
     frame = table.to_pandas(date_as_object=False)
     frame.attrs["source"] = name
     if chosen in spelled and frame[chosen].dtype.kind in "if" and frame[chosen].nunique() <= _MOST_LABELS:
@@ -236,9 +228,7 @@ def _open(source: Any) -> tuple[str, Any]:
     """A printable name, and a context manager with a binary stream."""
     if isinstance(source, str) and source == "-":
         if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-            raise OSError(
-                "<stdin>: is a terminal or closed; pipe data into it, or name a file instead of '-'"
-            )
+            raise OSError("<stdin>: is a terminal or closed; pipe data into it, or name a file")
         return "<stdin>", nullcontext(sys.stdin.buffer)
     if isinstance(source, str | bytes | os.PathLike):
         return printable_path(source), open(source, "rb")
@@ -303,9 +293,7 @@ def _to_utf8(name: str, content: bytes, encoding: str | None) -> bytes:
     if offset is not None:
         line = 1 + content.count(b"\n", 0, offset)
         found = f"found byte 0x{content[offset]:02x} at byte offset {offset}"
-        raise ValueError(
-            f"{name}:{line}: not {codec} text: {found}; --encoding says what it is, if it is text"
-        )
+        raise ValueError(f"{name}:{line}: not {codec} text: {found}; --encoding says what it is")
     if not text or text.isspace():
         raise ValueError(f"{name}: is empty, expected a table")
     return text

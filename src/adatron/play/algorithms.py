@@ -1,11 +1,9 @@
 """What the playground offers: algorithms, parameters and points to begin with; and checked requests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.datasets import make_blobs, make_circles, make_moons
@@ -79,7 +77,10 @@ class Algorithm:
     parameters: tuple[str, ...]
     estimator: type = SVC
     fixed: dict[str, Any] = field(default_factory=dict)
-    has_margin: bool = True  # f = ±1 are its margins
+
+    @property
+    def has_margin(self) -> bool:
+        return self.estimator is SVC  # f = ±1 are its margins
 
 
 _ENDING = ("tol", "max_iter")
@@ -88,7 +89,7 @@ ALGORITHMS = {
         "Perceptron",
         "Looks at one point after the other; each mistake adds the point to the boundary. It stops after "
         "an epoch without a mistake, wherever the boundary then is.",
-        ("fit_intercept", "averaged", "max_iter"), KernelPerceptron, has_margin=False,
+        ("fit_intercept", "averaged", "max_iter"), KernelPerceptron,
     ),
     "adatron": Algorithm(
         "Kernel-Adatron",
@@ -123,7 +124,7 @@ ALGORITHMS = {
         "Ensemble of ρ-SVMs",
         "Averages all stages that the ρ-SVM passes on its way. No C, and no moment to stop at: each epoch "
         "adds a stage.",
-        ("eps", "max_iter"), EnsembleSVC, has_margin=False,
+        ("eps", "max_iter"), EnsembleSVC,
     ),
     "auto": Algorithm(
         "Fast path",
@@ -193,7 +194,7 @@ class Request:
     y: np.ndarray
 
     @classmethod
-    def from_json(cls, asked: Any) -> Request:
+    def from_json(cls, asked: Any) -> Self:
         """Check everything; an error says what was wrong."""
         if not isinstance(asked, dict):
             raise ValueError("the request must be an object with algorithm, kernel, parameters and points")

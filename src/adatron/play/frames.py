@@ -1,7 +1,5 @@
 """A fit as a series of frames: the model and its numbers after each epoch."""
 
-from __future__ import annotations
-
 import math
 from base64 import b64encode
 from collections.abc import Iterator
@@ -121,9 +119,7 @@ def _bounds(request: Request, model: Any, novikoff: float | None) -> list[str]:
     m, said = len(request.y), []
     if novikoff is not None:
         made = int(model.mistakes_.sum())
-        said.append(
-            f"Novikoff: at most {math.floor(novikoff):,} mistakes while learning; there were {made:,}."
-        )
+        said.append(f"Novikoff: at most {math.floor(novikoff):,} mistakes; there were {made:,}.")
     if not request.algorithm.has_margin or not model.converged_ or len(model.classes_) > 2:
         return said
     share = support_vector_loo_bound(len(model.support_), m)

@@ -4,8 +4,6 @@ It listens on 127.0.0.1. Every address begins with a random token, requests must
 that come from a page must come from this one. Files are looked up in a table, never by a path.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 import sys
@@ -13,6 +11,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
+from pathlib import PurePath
 from threading import BoundedSemaphore
 from typing import Any
 
@@ -22,12 +21,9 @@ from adatron.play.frames import frames
 __all__ = ["PlayServer"]
 
 _HOST = "127.0.0.1"
-_SCRIPTS = ("app.js", "charts.js", "controls.js", "fit.js", "plane.js", "player.js", "state.js")
-_FILES = {
-    "": ("index.html", "text/html"),
-    "style.css": ("style.css", "text/css"),
-    **{name: (name, "text/javascript") for name in _SCRIPTS},
-}
+_KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+_FILES = {file.name: file for file in (files("adatron.play") / "page").iterdir()}
+_FILES[""] = _FILES.pop("index.html")
 _MOST_BYTES = 100_000  # of a request; 1,000 points take 30,000
 _MOST_READ = 10_000_000  # of one that is refused: the sender gets to know why only after sending it
 _MOST_FITS = 4  # at once
@@ -108,10 +104,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif name.startswith("presets/") and name.removeprefix("presets/") in PRESETS:
             self._send_json(preset(name.removeprefix("presets/")))
         elif name in _FILES:
-            file, kind = _FILES[name]
-            content = (files("adatron.play") / "page" / file).read_bytes()
-            self._send_head(HTTPStatus.OK, f"{kind}; charset=utf-8", len(content))
-            self.wfile.write(content)
+            kind = _KINDS[PurePath(_FILES[name].name).suffix]
+            self._send(_FILES[name].read_bytes(), kind)
         else:
             raise _Refused(HTTPStatus.NOT_FOUND, "there is no such page")
 
@@ -161,10 +155,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(size))
         self.end_headers()
 
-    def _send_json(self, value: Any, status: HTTPStatus = HTTPStatus.OK) -> None:
-        content = json.dumps(value, allow_nan=False).encode()
-        self._send_head(status, "application/json; charset=utf-8", len(content))
+    def _send(self, content: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK) -> None:
+        self._send_head(status, f"{kind}; charset=utf-8", len(content))
         self.wfile.write(content)
+
+    def _send_json(self, value: Any, status: HTTPStatus = HTTPStatus.OK) -> None:
+        self._send(json.dumps(value, allow_nan=False).encode(), "application/json", status)
 
     def _send_line(self, value: Any) -> None:
         self.wfile.write(json.dumps(value, allow_nan=False).encode() + b"\n")

@@ -39,9 +39,9 @@ _DIGITS = 8.0 * float(np.finfo(float).eps)  # error of a float64 kernel value, r
 _NO_MATTER = 1e-9  # part of a gap that rounding may change without notice
 _DOUBTFUL = 1e-6  # bound of that part from which on a gap is measured again; the error itself is far smaller
 FAR = 1e6  # offset of the kernel from which on lost digits are added to the gap
-_AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
+AS_GOOD_AS_HARD = 1e20  # a bound, in units of the kernel, beyond which rounding alone makes a gap
 _BALANCED = 1e-14
-_VANISHING = 1e-8  # part of r² max K_ii below which the objective of a one-class problem counts as 0
+VANISHING = 1e-8  # part of r² max K_ii below which the objective of a one-class problem counts as 0
 NEGLIGIBLE = 1e-8  # multipliers below this part of the largest are dropped before certifying
 
 
@@ -200,8 +200,8 @@ def make_feasible(
         alpha[positive] *= (below + r) / above
     elif below > 0.0:
         alpha[~positive] *= max(above - r, 0.0) / below
-    missing = r - float(y @ alpha)
-    if r and missing > _BALANCED * r:
+    missing = r - y @ alpha
+    if r and missing > balanced * r:
         a, u = alpha[positive], upper[positive]
         room = np.where(a > 0.0, u - a, 0.0)
         room = room if room.sum() >= missing else u - a  # zeros stay zero if the others have enough room
@@ -219,7 +219,7 @@ def estimated_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.nd
 def _least_size(problem: DualProblem) -> float:
     """Return the smallest denominator of a gap."""
     r = float(problem.equality or 0.0)
-    return _VANISHING * r**2 * float(problem.diagonal.max()) if r else 0.0
+    return VANISHING * r**2 * float(problem.diagonal.max()) if r else 0.0
 
 
 @compiled
@@ -267,7 +267,7 @@ def measure_gap(problem: DualProblem, column: int, alpha: np.ndarray, f: np.ndar
 
 def _is_as_good_as_hard(problem: Any, column: int) -> bool:
     """Whether the bounds are so large that rounding alone makes a gap; the hard-margin gap holds as well."""
-    return float(problem.upper[:, column].max() * problem.diagonal.max()) >= _AS_GOOD_AS_HARD
+    return float(problem.upper[:, column].max() * problem.diagonal.max()) >= AS_GOOD_AS_HARD
 
 
 def soft_margin(

@@ -11,8 +11,6 @@
 (True, True)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -24,7 +22,6 @@ from adatron.display.page import (
     beside,
     code,
     definitions,
-    figure_html,
     heading,
     items,
     page,
@@ -62,6 +59,7 @@ def fit_report(story: FitStory) -> str:
     data = [("training rows", f"{story.X_train.shape[0]:,}"), ("test rows", n_test), *story.data.items()]
     results = {"outliers": _outliers, "clusters": _clusters}
     certificate = [*certificate_words(story.machine), *bound_words(story)]
+    convergence = pictures.convergence(story.machine)
     body = [
         heading("Data"), definitions(data), items(story.notes),
         heading("Result"), *results.get(story.task, _scores)(story),
@@ -70,7 +68,7 @@ def fit_report(story: FitStory) -> str:
         *_example_section(story),
         *_columns_section(story),
         *_cost_section(story),
-        *_convergence_section(story.machine),
+        *([heading("Convergence"), convergence] if convergence else []),
         heading("Certificate"), *map(paragraph, certificate),
     ]  # fmt: skip
     return page(f"{type(story.machine).__name__} on {story.name}", body)
@@ -92,49 +90,38 @@ def _scores(story: FitStory) -> list[str]:
 
 def _classification(story: FitStory) -> tuple[list[tuple[str, str]], list[str]]:
     """Further numbers, and the pieces of HTML below all numbers."""
-    more = []
+    (X, y), classes, more = story.judged, story.machine.classes_, []
     if isinstance(story.machine, AutoEstimator):
-        X, y = story.judged
         sets = story.machine.predict_set(_inputs(story, X), coverage=_COVERAGE)
-        classes = story.machine.classes_
         held = np.mean((sets & (y[:, None] == classes)).any(axis=1))
         more = [(
             f"{100 * _COVERAGE:.0f} % sets of classes",
             f"hold the true class of {100 * held:.1f} % of these rows; {sets.sum(axis=1).mean():.2f} classes "
             "on average",
         )]  # fmt: skip
-    drawn = [
-        (pictures.roc(story), "Receiver operating characteristic"),
-        (pictures.margins(story), "Margins: rows left of the dashed line are misclassified"),
-        (pictures.calibration(story), "Calibration: the closer to the dashed line, the better"),
-    ]
-    figures = [figure_html(figure, caption) for figure, caption in drawn if figure is not None]
-    return more, [_confusion_table(story), beside(figures)]
-
-
-def _confusion_table(story: FitStory) -> str:
-    y = story.judged[1]
-    classes = np.union1d(story.machine.classes_, y)
-    if len(classes) > _MOST_CLASSES:
-        return paragraph(f"{len(classes)} classes: too many for a table of confusions.")
-    counts = confusion_matrix(y, story.predictions, labels=classes)
-    rows = [[str(name), *map(str, own)] for name, own in zip(classes, counts.tolist(), strict=True)]
-    header = ["true \\ predicted", *map(str, classes)]
-    return table(header, rows, numeric=range(1, len(header)), caption="Confusions")
+    drawn = pictures.roc(story), pictures.margins(story), pictures.calibration(story)
+    names = np.union1d(classes, y)
+    confusions = paragraph(f"{len(names)} classes: too many for a table of confusions.")
+    if len(names) <= _MOST_CLASSES:
+        counts = confusion_matrix(y, story.predictions, labels=names).tolist()
+        rows = [[str(name), *map(str, own)] for name, own in zip(names, counts, strict=True)]
+        header = ["true \\ predicted", *map(str, names)]
+        confusions = table(header, rows, numeric=range(1, len(header)), caption="Confusions")
+    return more, [confusions, beside([figure for figure in drawn if figure])]
 
 
 def _regression(story: FitStory) -> tuple[list[tuple[str, str]], list[str]]:
     """Further numbers, and the pieces of HTML below all numbers."""
     X, y = story.judged
     more = [("mean absolute error", amount_words(mean_absolute_error(y, story.predictions)))]
-    figures = [figure_html(pictures.residuals(story), "Predicted against true values, and the residuals")]
+    figures = [pictures.residuals(story)]
     if isinstance(story.machine, AutoEstimator):
         ends = story.machine.predict_interval(_inputs(story, X), coverage=_COVERAGE)
         held = np.mean((ends[:, 0] <= y) & (y <= ends[:, 1]))
         width = amount_words(np.mean(np.ptp(ends, axis=1)))
         name = f"{100 * _COVERAGE:.0f} % intervals"
         more.append((name, f"hold {100 * held:.1f} % of these rows; {width} wide on average"))
-        figures.append(figure_html(pictures.intervals(story, ends), "Predictions with their intervals"))
+        figures.append(pictures.intervals(story, ends))
     return more, figures
 
 
@@ -144,10 +131,8 @@ def _inputs(story: FitStory, X: Any) -> Any:
 
 
 def _outliers(story: FitStory) -> list[str]:
-    share = np.mean(story.model.predict(story.X_train) < 0)
-    sentence = f"{100 * share:.2f} % of the training rows are outliers."
-    picture = figure_html(pictures.outlier_scores(story), "Outliers lie left of the dashed line")
-    return [paragraph(sentence), picture]
+    sentence = f"{100 * np.mean(story.predictions < 0):.2f} % of the training rows are outliers."
+    return [paragraph(sentence), pictures.outlier_scores(story)]
 
 
 def _clusters(story: FitStory) -> list[str]:
@@ -176,8 +161,7 @@ def _model_section(machine: Any) -> list[str]:
     if isinstance(machine, AutoEstimator):
         parts.append(paragraph(choice_words(machine)))
         if len(machine.path_) > 1:
-            caption = "What each width of each kernel was worth on held-out rows"
-            parts.append(figure_html(pictures.path(machine), caption))
+            parts.append(pictures.path(machine))
     return parts
 
 
@@ -236,12 +220,3 @@ def _cost_section(story: FitStory) -> list[str]:
     use = "model.predict(X)" if hasattr(story.model, "predict") else f"{machine}.labels_"
     lines = f"from adatron.io import load_model\n\nmodel = load_model({story.model_file!r})\n{use}"
     return [*parts, heading("Load the model"), code(lines)]
-
-
-def _convergence_section(machine: Any) -> list[str]:
-    figure = pictures.convergence(machine)
-    if figure is None:
-        return []
-    several = "; a curve for each problem, at most six" if len(set(machine.history_["problem"])) > 1 else ""
-    caption = f"Objective, margin and violation by epoch{several}"
-    return [heading("Convergence"), figure_html(figure, caption)]

@@ -1,7 +1,5 @@
 """A fit, how good it is on rows that it was not trained on, and how certain that is."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,12 +9,12 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
+from scipy.stats import t as student
 from sklearn.base import is_classifier, is_clusterer, is_outlier_detector, is_regressor
 from sklearn.metrics import roc_auc_score
 
 from adatron.display.figures import innermost
 
-_STANDARD_ERRORS = 1.96  # on either side: 95 %
 _BOOTSTRAP_DRAWS = 500
 _TASKS = {
     "classification": is_classifier, "regression": is_regressor, "outliers": is_outlier_detector,
@@ -26,36 +24,17 @@ _TASKS = {
 
 @dataclass(frozen=True)
 class FitStory:
-    """A fit, as the summary and the report need it.
+    """A fit, as the summary and the report need it; without test rows the training rows are judged."""
 
-    Parameters
-    ----------
-    name : str
-        Of the data.
-    model : estimator
-        Fitted; a pipeline that ends in one of ours will do.
-    X_train, y_train, X_test, y_test : array, data frame, sparse matrix or None
-        In the form that `model` predicts from; without test rows the training rows are judged.
-    seconds : float
-        Of the fit.
-    memory : float, optional
-        Bytes at the peak.
-    data : mapping, optional
-        What else is known of the data: names and values. ``"target"`` is the name of the target.
-    notes, warnings : sequence of str
-    model_file : str, optional
-        Where the model was saved.
-    """
-
-    name: str
-    model: Any
-    X_train: Any
+    name: str  # of the data
+    model: Any  # fitted; a pipeline that ends in one of ours will do
+    X_train: Any  # in the form that `model` predicts from
     y_train: Any
     X_test: Any = None
     y_test: Any = None
-    seconds: float = math.nan
-    memory: float | None = None
-    data: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = math.nan  # of the fit
+    memory: float | None = None  # bytes at the peak
+    data: Mapping[str, str] = field(default_factory=dict)  # what else is known; "target" is its name
     notes: Sequence[str] = ()
     warnings: Sequence[str] = ()
     model_file: str | None = None
@@ -83,12 +62,10 @@ class FitStory:
 
     @cached_property
     def predictions(self) -> np.ndarray:
-        """Of the judged rows."""
         return np.asarray(self.model.predict(self.judged[0]))
 
     @cached_property
     def judgement(self) -> dict[str, Any]:
-        """What `judge` says of the judged rows."""
         X, y = self.judged
         return judge(self.model, X, y, self.y_train, self.predictions)
 
@@ -110,7 +87,7 @@ def judge(model: Any, X: Any, y: Any, y_train: Any, predicted: Any = None) -> di
         "rmse": math.sqrt(squared.mean()),
         "rmse_interval": rmse_interval,
         "baseline_rmse": math.sqrt(squared_of_guess.mean()),
-        "is_better": _is_clearly_less(squared, squared_of_guess),
+        "is_better": is_clearly_less(squared, squared_of_guess),
         "r2": 1.0 - float(squared.mean()) / variance if variance > 0.0 else math.nan,
     }
 
@@ -119,15 +96,18 @@ def _judge_classes(
     model: Any, X: Any, y: np.ndarray, y_train: np.ndarray, predicted: np.ndarray
 ) -> dict[str, Any]:
     n, is_wrong = len(y), predicted != y
+    n_wrong = int(is_wrong.sum())
     guess = Counter(y_train.tolist()).most_common(1)[0][0]
     found = {
         "n_judged": n,
-        "n_wrong": int(is_wrong.sum()),
-        "error_percent": 100.0 * float(is_wrong.mean()),
-        "error_interval_percent": [100.0 * end for end in wilson(int(is_wrong.sum()), n)],
+        "n_wrong": n_wrong,
+        "error_percent": 100.0 * n_wrong / n,
+        "error_interval_percent": [
+            100.0 * float(end) for end in binomtest(n_wrong, n).proportion_ci(0.95, "wilson")
+        ],
         "baseline": str(guess),
         "baseline_error_percent": 100.0 * float(np.mean(y != guess)),
-        "is_better": _is_clearly_less(is_wrong, y != guess),
+        "is_better": is_clearly_less(is_wrong, y != guess),
     }
     classes = np.asarray(model.classes_)
     is_positive = y == classes[-1]
@@ -137,22 +117,10 @@ def _judge_classes(
     return found
 
 
-def wilson(wrong: int, n: int) -> tuple[float, float]:
-    """The 95 % confidence interval of an error rate after `wrong` of `n` (Wilson).
-
-    >>> tuple(round(end, 3) for end in wilson(8, 104))
-    (0.039, 0.144)
-    """
-    low, high = binomtest(wrong, n).proportion_ci(0.95, "wilson")
-    return float(low), float(high)
-
-
-def _is_clearly_less(losses: np.ndarray, others: np.ndarray) -> bool:
-    """Whether the losses are clearly smaller on average than other losses on the same rows."""
-    gain = np.asarray(others, dtype=float) - np.asarray(losses, dtype=float)
-    if len(gain) < 2:
-        return False
-    return float(gain.mean()) > _STANDARD_ERRORS * float(gain.std(ddof=1)) / math.sqrt(len(gain))
+def is_clearly_less(losses: Any, others: Any) -> bool:
+    """Whether losses are smaller on average than others on the same rows or folds, with 95 % confidence."""
+    gain, n = np.asarray(others, dtype=float) - np.asarray(losses, dtype=float), len(losses)
+    return n > 1 and bool(gain.mean() > student.ppf(0.975, n - 1) * gain.std(ddof=1) / math.sqrt(n))
 
 
 def _mean_interval(values: np.ndarray) -> tuple[float, float]:

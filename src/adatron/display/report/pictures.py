@@ -1,55 +1,50 @@
-"""The figures of a report."""
+"""The figures of a report with their captions, as pieces of HTML; empty where there is nothing to draw."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from sklearn.calibration import calibration_curve
 from sklearn.metrics import roc_curve
 
 from adatron.display.convergence import ConvergenceDisplay
 from adatron.display.figures import COLOURS, INK_STAND_IN, add_legend, new_figure, shortened
 from adatron.display.intervals import IntervalDisplay
 from adatron.display.kernel_path import KernelPathDisplay
+from adatron.display.page import figure_html
 from adatron.display.report.judge import FitStory
 from adatron.estimators.classifier import ExpansionClassifier
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 _CALIBRATION_ROWS = 20  # in a group, at least
 _MOST_PROBLEMS = 6  # curves in a panel
 _MOST_POINTS, _FEW_POINTS = 2_000, 300  # in a scatter plot
 
 
-def convergence(machine: Any) -> Figure | None:
-    """Objective, margin and violation after every epoch."""
+def convergence(machine: Any) -> str:
     history = getattr(machine, "history_", None)
     if not history or not history["epoch"]:
-        return None
+        return ""
     names = ("objective", "margin", "violation")
     figure, axes = new_figure(3, [("epoch", "")])
     problems = np.unique(history["problem"])[:_MOST_PROBLEMS]
     ConvergenceDisplay(history).plot(quantities=names, problem=problems, axes=axes)
-    return figure
+    several = "; a curve for each problem, at most six" if len(problems) > 1 else ""
+    return figure_html(figure, f"Objective, margin and violation by epoch{several}")
 
 
-def path(machine: Any) -> Figure:
-    """Held-out error against the width of the kernel, and the choice."""
+def path(machine: Any) -> str:
     figure, (ax,) = new_figure(1, [("", "")])
     KernelPathDisplay(machine.path_).plot(ax=ax, support_vectors=False)
-    return figure
+    return figure_html(figure, "What each width of each kernel was worth on held-out rows")
 
 
-def margins(story: FitStory) -> Figure | None:
+def margins(story: FitStory) -> str:
     """Histogram of the margins: positive where a row is classified correctly."""
     values = {"training": _margins_of(story, story.X_train, story.y_train)}
     if story.has_test_rows and len(test := _margins_of(story, story.X_test, story.y_test)):
         values["test"] = test
     low, high = np.quantile(np.concatenate(list(values.values())), [0.005, 0.995])
     if low == high:
-        return None
+        return ""
     edges = np.linspace(low, high, 1 + _n_bins(min(map(len, values.values()))))
     figure, (ax,) = new_figure(1, [("decision value of the true class", "share of rows")])
     for (name, own), colour in zip(values.items(), COLOURS, strict=False):
@@ -57,7 +52,7 @@ def margins(story: FitStory) -> Figure | None:
         ax.stairs(shares, edges, color=colour, label=name, linewidth=1.4)
     ax.axvline(0.0, color=INK_STAND_IN, linewidth=1.0, linestyle="--")
     add_legend(ax)
-    return figure
+    return figure_html(figure, "Margins: rows left of the dashed line are misclassified")
 
 
 def _n_bins(n: int) -> int:
@@ -84,23 +79,22 @@ def _margins_of(story: FitStory, X: Any, y: Any) -> np.ndarray:
     return own - others.max(axis=1)
 
 
-def roc(story: FitStory) -> Figure | None:
-    """Receiver operating characteristic of two classes."""
+def roc(story: FitStory) -> str:
     if "auc" not in story.judgement:
-        return None
+        return ""
     X, y = story.judged
     false, true, _ = roc_curve(y == story.machine.classes_[1], story.model.decision_function(X))
     figure, (ax,) = new_figure(1, [("false positive rate", "true positive rate")])
     ax.plot(false, true, label=f"area {story.judgement['auc']:.3f}")
     ax.plot([0, 1], [0, 1], color=INK_STAND_IN, linestyle="--", linewidth=1.0, label="guessing")
     add_legend(ax, loc="lower right")
-    return figure
+    return figure_html(figure, "Receiver operating characteristic")
 
 
-def calibration(story: FitStory) -> Figure | None:
+def calibration(story: FitStory) -> str:
     """How often a prediction of given probability was right; for several classes, the likeliest one."""
     if not hasattr(story.model, "predict_proba"):
-        return None
+        return ""
     X, y = story.judged
     probabilities, classes = np.asarray(story.model.predict_proba(X)), np.asarray(story.machine.classes_)
     if len(classes) == 2:
@@ -108,19 +102,17 @@ def calibration(story: FitStory) -> Figure | None:
     else:
         said, what = probabilities.max(axis=1), "of the likeliest class"
         is_true = classes[probabilities.argmax(axis=1)] == y
-    order = np.argsort(said, kind="stable")
-    bins = np.array_split(order, int(np.clip(len(order) / _CALIBRATION_ROWS, 1, 10)))
+    n_bins = int(np.clip(len(said) / _CALIBRATION_ROWS, 1, 10))
+    shares, means = calibration_curve(is_true, said, n_bins=n_bins, strategy="quantile")
     said_what = f"predicted probability {shortened(what)}".replace("$", "＄")  # $ would begin a formula
     figure, (ax,) = new_figure(1, [(said_what, "share of rows where it was true")])
     ax.plot([0, 1], [0, 1], color=INK_STAND_IN, linestyle="--", linewidth=1.0, label="perfect")
-    means, shares = [float(said[own].mean()) for own in bins], [float(is_true[own].mean()) for own in bins]
-    ax.plot(means, shares, "o-", markersize=5, linewidth=1.4, label=f"{len(bins)} groups of rows")
+    ax.plot(means, shares, "o-", markersize=5, linewidth=1.4, label=f"{len(means)} groups of rows")
     add_legend(ax, loc="upper left")
-    return figure
+    return figure_html(figure, "Calibration: the closer to the dashed line, the better")
 
 
-def residuals(story: FitStory) -> Figure:
-    """Predicted against true values, and the residuals."""
+def residuals(story: FitStory) -> str:
     y = story.judged[1]
     shown = np.linspace(0, len(y) - 1, min(len(y), _MOST_POINTS)).astype(int)
     labels = [("true value", "predicted value"), ("predicted − true", "rows")]
@@ -130,22 +122,20 @@ def residuals(story: FitStory) -> Figure:
     ends = [y.min(), y.max()]
     left.plot(ends, ends, color=INK_STAND_IN, linestyle="--", linewidth=1.0)
     right.hist(story.predictions - y, bins=_n_bins(len(y)), color=COLOURS[0])
-    return figure
+    return figure_html(figure, "Predicted against true values, and the residuals")
 
 
-def intervals(story: FitStory, ends: np.ndarray) -> Figure:
-    """Some rows with their intervals."""
+def intervals(story: FitStory, ends: np.ndarray) -> str:
     y = story.judged[1]
     shown = np.linspace(0, len(y) - 1, min(len(y), _FEW_POINTS)).astype(int)
     figure, (ax,) = new_figure(1, [("", "")])
     IntervalDisplay(story.predictions[shown], ends[shown], y[shown]).plot(ax=ax)
-    return figure
+    return figure_html(figure, "Predictions with their intervals")
 
 
-def outlier_scores(story: FitStory) -> Figure:
-    """Decision values: negative ones are outliers."""
+def outlier_scores(story: FitStory) -> str:
     figure, (ax,) = new_figure(1, [("decision value", "rows")])
     values = np.asarray(story.model.decision_function(story.X_train))
     ax.hist(values, bins=_n_bins(len(values)), color=COLOURS[0])
     ax.axvline(0.0, color=INK_STAND_IN, linewidth=1.0, linestyle="--")
-    return figure
+    return figure_html(figure, "Outliers lie left of the dashed line")

@@ -1,7 +1,5 @@
 """Sentences and rows of tables that explain the numbers of a fit."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
