@@ -10,12 +10,11 @@ from scipy.linalg.blas import dsymv
 
 from adatron.gram.base import FUNCTIONS, Gram, PartialMatrix, Rows, add_kept_rows, check_finite
 from adatron.gram.row_source import as_dense
-from adatron.gram.tiles import tile_evaluator, usable_form, whole_matrix
+from adatron.gram.tiles import usable_form, whole_matrix
 from adatron.kernels import Kernel, squared_norms
 from adatron.kernels.rounding import long_expansion, long_product
 from adatron.numerics.compiled import IS_COMPILED, compiled, compiled_part, ordered_part
 from adatron.numerics.exponential import exponential
-from adatron.numerics.threads import one_blas_thread, usable_threads
 
 FEW_COLUMNS = 3  # up to this many, one symmetric product per column is faster than a general product
 _FEW_ROWS = 1_000  # up to this many, one thread multiplies as fast as several
@@ -40,12 +39,7 @@ class DenseGram(Gram):
     @classmethod
     def half_of(cls, kernel: Kernel, X: Any) -> DenseGram:
         """Evaluate the lower triangle of a kernel matrix in float32, on all threads."""
-        K = np.empty((X.shape[0], X.shape[0]), dtype=np.float32)
-        with one_blas_thread():
-            is_finite = tile_evaluator(kernel, X, np.float32).fill_whole(K, usable_threads(), half=True)
-        if not is_finite:
-            check_finite(np.tril(K), None, None)
-        return cls(K, np.float32, is_half=True)
+        return cls(whole_matrix(kernel, X, np.float32, half=True), np.float32, is_half=True)
 
     @property
     def is_exact(self) -> bool:

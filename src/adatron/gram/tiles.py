@@ -175,15 +175,15 @@ def usable_form(kernel: Kernel, X: Any, dtype: Any) -> ProductForm | None:
     return form if largest <= np.finfo(dtype).eps ** -_DIGITS_TO_LOSE else None
 
 
-def whole_matrix(kernel: Kernel, X: Any, dtype: Any = np.float64) -> np.ndarray:
-    """The kernel matrix of the rows of `X`, on all threads; values must be finite."""
+def whole_matrix(kernel: Kernel, X: Any, dtype: Any = np.float64, *, half: bool = False) -> np.ndarray:
+    """The kernel matrix of the rows of `X`, or its lower half, on all threads; values must be finite."""
     m = X.shape[0]
     with one_blas_thread():
-        if m <= _ONE_TILE:
+        if m <= _ONE_TILE and not half:
             return check_finite(np.asarray(kernel(X, X), dtype=dtype), None, None)
         K = np.empty((m, m), dtype=dtype)
-        is_finite = tile_evaluator(kernel, X, dtype).fill_whole(K, usable_threads())
-    return K if is_finite else check_finite(K, None, None)
+        is_finite = tile_evaluator(kernel, X, dtype).fill_whole(K, usable_threads(), half=half)
+    return K if is_finite else check_finite(np.tril(K) if half else K, None, None)
 
 
 def expand(
