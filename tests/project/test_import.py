@@ -12,11 +12,11 @@ import pytest
 FIT = """
 import numpy as np
 import adatron.solvers.greedy_steps as module
-import adatron.problems.dual as dual
+import adatron.problems as problems
 from adatron import SVC
 X = np.array([[-1.0], [1.0], [2.0], [-3.0]])
 SVC().fit(X, [0, 1, 1, 0])
-stats = [f._call.stats for f in (module.pair_steps, dual._measure_columns)]
+stats = [f._call.stats for f in (module.pair_steps, problems._measure_columns)]
 print(sum(sum(s.cache_hits.values()) for s in stats), sum(sum(s.cache_misses.values()) for s in stats))
 """
 

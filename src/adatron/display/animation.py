@@ -12,7 +12,7 @@ from adatron.display.convergence import QUANTITIES
 from adatron.display.figures import COLOURS, import_pyplot, new_panels, quieten
 from adatron.display.margin import MarginDisplay, display_of
 from adatron.estimators import SVC
-from adatron.estimators.iter_fit import IterFitMixin
+from adatron.estimators.machine import IterFitMixin
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation

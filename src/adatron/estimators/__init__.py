@@ -14,16 +14,3 @@ from adatron.estimators.nu import NuSVC, NuSVR
 from adatron.estimators.one_class_svm import OneClassSVM
 from adatron.estimators.svc import SVC
 from adatron.estimators.svr import SVR
-
-__all__ = [
-    "SVC",
-    "SVR",
-    "EnsembleSVC",
-    "KernelPerceptron",
-    "LinearSVC",
-    "LinearSVR",
-    "NuSVC",
-    "NuSVR",
-    "OneClassSVM",
-    "ParzenClassifier",
-]

@@ -14,7 +14,7 @@ from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.classifier import ExpansionClassifier, Layout
 from adatron.estimators.expansion import Expansion, expansion_attributes
 from adatron.estimators.inputs import check_predict_X
-from adatron.estimators.iter_fit import IterFitMixin
+from adatron.estimators.machine import IterFitMixin
 from adatron.estimators.reduction import ReducibleMixin
 from adatron.estimators.svc import SVC
 from adatron.estimators.training_set import classification_set

@@ -8,7 +8,7 @@ from adatron.estimators.base import FitPlan, summary_attributes
 from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.classifier import ExpansionClassifier, Layout
 from adatron.estimators.expansion import expansion_attributes
-from adatron.estimators.iter_fit import IterFitMixin
+from adatron.estimators.machine import IterFitMixin
 from adatron.estimators.parameters import check_common_parameters, check_max_iter, kernel_from, kernel_matrix
 from adatron.estimators.training_set import classification_set
 from adatron.problems import classification

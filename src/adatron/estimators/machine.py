@@ -1,5 +1,6 @@
-"""What `SVC`, `SVR` and `OneClassSVM` share: from checked parameters to runs of any solver."""
+"""What `SVC`, `SVR` and `OneClassSVM` share, from checked parameters to runs of any solver; `iter_fit`."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,16 +10,15 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.estimators import parameters
-from adatron.estimators.base import FitPlan, summary_attributes
+from adatron.estimators.base import FitPlan, summary_attributes, unfitted_on_error, warn_unless_converged
 from adatron.estimators.classifier import Layout
 from adatron.estimators.expansion import ExpansionMachine, expansion_attributes, fitted_like, libsvm_form
-from adatron.estimators.iter_fit import IterFitMixin
 from adatron.estimators.training_set import linear_weights, with_constant
 from adatron.kernels import Constant, Kernel, Linear, Precomputed
-from adatron.numerics.threads import usable_threads
+from adatron.numerics.threads import one_blas_thread, usable_threads
 from adatron.problems import LevelProblem
 from adatron.solvers import M3, CrammerSinger, KernelAdatron, MultiplicativeUpdating, Munk
-from adatron.training import DualSolution, GapRule, LevelSearch, Run
+from adatron.training import DualSolution, EpochRecord, GapRule, LevelSearch, Run
 
 _MANY_PROBLEMS = 6  # from which training two at a time is worth the threads
 _SHARED = ("C", "epsilon", "nu", "shrinking", "tol", "class_weight", "decision_function_shape", "break_ties")
@@ -27,6 +27,45 @@ _EXACT_BELOW = 1e-4  # tol below which the optimum itself is looked for: there i
 _CRAWLING = (M3, MultiplicativeUpdating, Munk)  # whose gap may fall so slowly that nobody will wait for it
 _WHOLE_MATRIX = ("m3", "multiplicative", "munk", "rho")  # solvers that only multiply by it
 _INDEFINITE_LEVELS = 30  # of a ν-problem without a gap, and epochs for each
+
+
+class IterFitMixin:
+    """Adds `iter_fit` to a machine that is trained epoch by epoch."""
+
+    _plan: Any  # as in `KernelMachine`
+    _store: Any
+
+    def iter_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Iterator[EpochRecord]:
+        """Train epoch by epoch; the estimator can predict after each record.
+
+        Leaving the loop early keeps the model as it is. Callbacks are not called: the loop is yours.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y, sample_weight : array-like of shape (n_samples,), optional
+            Classes or targets, which `OneClassSVM` has none of; weights of the rows.
+
+        Yields
+        ------
+        EpochRecord
+            Number of the epoch, objective, margin, bias, violation and seconds of one problem.
+
+        Examples
+        --------
+        >>> from adatron import SVC
+        >>> model = SVC(kernel="linear")
+        >>> [round(record.margin, 3) for record in model.iter_fit([[-1.0], [1.0]], ["no", "yes"])]
+        [1.0]
+        """
+        with unfitted_on_error(self):
+            with unfitted_on_error(self, BaseException), one_blas_thread():
+                plan = self._plan(X, y, sample_weight)
+            for records in plan.rounds():
+                self._store(plan)
+                yield from records
+            self._store(plan)
+            warn_unless_converged(self)
 
 
 class SupportVectorMachine(IterFitMixin, ExpansionMachine):

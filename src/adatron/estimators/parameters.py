@@ -44,7 +44,6 @@ _REQUIREMENTS = {  # what a solver may need, the test of it, and the way out whe
 def check_number(
     name: str, value: Any, *, above: float = 0, allow_inf: bool = False, allowed: str = "a finite number > 0"
 ) -> float:
-    """A number above a limit."""
     is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if not is_number or not value > above or (np.isinf(value) and not allow_inf):
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
@@ -60,7 +59,6 @@ def check_fraction(name: str, value: Any, *, allowed: str, may_be_one: bool = Fa
 
 
 def check_nu(value: Any) -> float:
-    """The parameter ν."""
     return check_fraction("nu", value, allowed="a number above 0 and at most 1", may_be_one=True)
 
 
@@ -73,14 +71,12 @@ def check_epsilon(value: Any) -> float:
 
 
 def check_integer(name: str, value: Any, *, at_least: int, allowed: str) -> int:
-    """A whole number."""
     if not isinstance(value, Integral) or isinstance(value, bool | np.bool_) or value < at_least:
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
     return int(value)
 
 
 def check_choice(name: str, value: Any, choices: list[str]) -> str:
-    """One of a few names."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {choices}, got {value!r}{closest_name(value, choices)}")
     return value
@@ -93,7 +89,6 @@ def closest_name(value: Any, names: list[str]) -> str:
 
 
 def check_flag(name: str, value: Any) -> None:
-    """True or False."""
     if not isinstance(value, bool | np.bool_) and value not in (0, 1):
         raise ValueError(f"{name} must be a bool, got {value!r}")
 

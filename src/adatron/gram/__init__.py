@@ -15,9 +15,10 @@ one they have. `Regime` has the sizes at which one takes the place of another.
 
 # isort: off
 from adatron.gram.base import Gram, PartialMatrix, TwinGram, add_kept_rows
-from adatron.gram.compiled_rows import evaluate_pair, row_of
 from adatron.gram.choose import Choice, choose_gram
-from adatron.gram.dense import FEW_COLUMNS, DenseGram, LazyGram, symmetric_product
+from adatron.gram.dense import (
+    FEW_COLUMNS, DenseGram, LazyGram, evaluate_pair, row_of, symmetric_product,
+)  # fmt: skip
 from adatron.gram.low_rank import LowRankGram, low_rank_gram, nystroem_single, pivoted_cholesky
 from adatron.gram.regime import REGIME, Regime
 from adatron.gram.row_source import (

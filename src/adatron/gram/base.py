@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from adatron.exceptions import KernelError
+from adatron.gram.row_source import slices
 from adatron.numerics.compiled import compiled
 
 Rows: TypeAlias = "slice | np.ndarray"
@@ -110,10 +111,8 @@ class Gram(ABC):
     def split_matmul(self, V: np.ndarray, pause: Callable[[], None]) -> tuple[np.ndarray, np.ndarray]:
         """``K⁺ V`` and ``K⁻ V``, the positive and the negative entries of K apart."""
         above, below = np.empty_like(V), np.empty_like(V)
-        step = max(1, 2 * _VALUES_AT_ONCE // (self.m * V.shape[1]))
-        for first in range(0, self.m, step):
+        for rows in slices(self.m, max(1, 2 * _VALUES_AT_ONCE // (self.m * V.shape[1]))):
             pause()
-            rows = slice(first, min(first + step, self.m))
             block = self.block(rows)
             above[rows] = np.maximum(block, 0.0) @ V
             below[rows] = above[rows] - block @ V
@@ -121,8 +120,8 @@ class Gram(ABC):
 
     def is_nonnegative(self) -> bool:
         """Whether no entry is negative."""
-        step = max(1, _VALUES_AT_ONCE // self.m)
-        return all(self.block(slice(i, i + step)).min() >= 0.0 for i in range(0, self.m, step))
+        parts = slices(self.m, max(1, _VALUES_AT_ONCE // self.m))
+        return all(self.block(rows).min() >= 0.0 for rows in parts)
 
     def cancel_twins(self, alpha: np.ndarray) -> np.ndarray:
         """Subtract from α what a point and its twin have in common, where points occur twice."""

@@ -1,4 +1,4 @@
-"""Kernel matrices in memory: whole, as lower triangle, or row by row on demand."""
+"""Kernel matrices in memory: whole, as lower triangle, or row by row on demand, also by compiled code."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from scipy import sparse
 from scipy.linalg.blas import dsymv
 
 from adatron.gram.base import FUNCTIONS, Gram, PartialMatrix, Rows, add_kept_rows, check_finite
-from adatron.gram.compiled_rows import row_of
 from adatron.gram.row_source import as_dense
-from adatron.gram.tiles import tile_evaluator, usable_form, whole_matrix
+from adatron.gram.tiles import usable_form, whole_matrix
 from adatron.kernels import Kernel, squared_norms
 from adatron.kernels.rounding import long_expansion, long_product
-from adatron.numerics.compiled import IS_COMPILED, compiled, compiled_part
-from adatron.numerics.threads import one_blas_thread, usable_threads
+from adatron.numerics.compiled import IS_COMPILED, compiled, compiled_part, ordered_part
+from adatron.numerics.exponential import exponential
 
 FEW_COLUMNS = 3  # up to this many, one symmetric product per column is faster than a general product
 _FEW_ROWS = 1_000  # up to this many, one thread multiplies as fast as several
@@ -40,12 +39,7 @@ class DenseGram(Gram):
     @classmethod
     def half_of(cls, kernel: Kernel, X: Any) -> DenseGram:
         """Evaluate the lower triangle of a kernel matrix in float32, on all threads."""
-        K = np.empty((X.shape[0], X.shape[0]), dtype=np.float32)
-        with one_blas_thread():
-            is_finite = tile_evaluator(kernel, X, np.float32).fill_whole(K, usable_threads(), half=True)
-        if not is_finite:
-            check_finite(np.tril(K), None, None)
-        return cls(K, np.float32, is_half=True)
+        return cls(whole_matrix(kernel, X, np.float32, half=True), np.float32, is_half=True)
 
     @property
     def is_exact(self) -> bool:
@@ -167,6 +161,75 @@ class LazyGram(Gram):
 
     def restrict(self, rows: np.ndarray) -> LazyGram:
         return LazyGram(self.kernel, self.X[rows])
+
+
+@compiled_part
+def row_of(i, matrix):
+    """Row i of a `PartialMatrix`, evaluated if it is missing; there must be room for it."""
+    if matrix.place[i] < 0:
+        row = _begun_row(i, matrix)
+        columns, scale = matrix.columns, matrix.numbers[0]
+        for k in range(columns.shape[0]):
+            weight, column = scale * columns[k, i], columns[k]
+            for j in range(len(row)):
+                row[j] += weight * column[j]
+        _finish_row(row, matrix.function, matrix.numbers)
+    return matrix.K[matrix.place[i]]
+
+
+@compiled_part
+def evaluate_pair(a, b, matrix):
+    """Evaluate two missing rows in little more time than one, which is that of reading all points."""
+    row, other = _begun_row(a, matrix), _begun_row(b, matrix)
+    _add_products(a, b, matrix.columns, matrix.numbers[0], row, other)
+    _finish_row(row, matrix.function, matrix.numbers)
+    _finish_row(other, matrix.function, matrix.numbers)
+
+
+@ordered_part
+def _add_products(a, b, columns, scale, row, other):
+    """Add the products of points a and b with all points; sums are those of `row_of`, four at a time."""
+    whole = columns.shape[0] - columns.shape[0] % 4
+    for k in range(0, whole, 4):
+        p, q, r, s = columns[k], columns[k + 1], columns[k + 2], columns[k + 3]
+        pa, qa, ra, sa = scale * p[a], scale * q[a], scale * r[a], scale * s[a]
+        pb, qb, rb, sb = scale * p[b], scale * q[b], scale * r[b], scale * s[b]
+        for j in range(len(row)):
+            row[j] = (((row[j] + pa * p[j]) + qa * q[j]) + ra * r[j]) + sa * s[j]
+            other[j] = (((other[j] + pb * p[j]) + qb * q[j]) + rb * r[j]) + sb * s[j]
+    for k in range(whole, columns.shape[0]):
+        weight, another, column = scale * columns[k, a], scale * columns[k, b], columns[k]
+        for j in range(len(row)):
+            row[j] += weight * column[j]
+            other[j] += another * column[j]
+
+
+@compiled_part
+def _begun_row(i, matrix):
+    """The next free row for the values of point i, with what does not depend on products."""
+    row, offsets = matrix.K[matrix.filled[0]], matrix.offsets
+    for j in range(len(row)):
+        row[j] = offsets[i] + offsets[j] + matrix.numbers[1]
+    matrix.place[i] = matrix.filled[0]
+    matrix.filled[0] += 1
+    return row
+
+
+@compiled_part
+def _finish_row(row, function, numbers):
+    """From the sums to the kernel values."""
+    if function == 1:
+        for j in range(len(row)):
+            row[j] = exponential(row[j])
+    elif function == 2:
+        for j in range(len(row)):
+            row[j] = row[j] ** numbers[2]
+    elif function == 3:
+        for j in range(len(row)):
+            row[j] = np.tanh(row[j])
+    elif function == 4:
+        for j in range(len(row)):
+            row[j] = exponential(-np.sqrt(max(-row[j], 0.0)))
 
 
 @compiled

@@ -70,10 +70,6 @@ class LowRankGram(Gram):
         """The exact matrix of the linear kernel, ``X Xᵀ``."""
         return cls(X, Basis(np.arange(0), X[:0], np.empty((0, X.shape[1])), 0.0), has_entries=True)
 
-    @property
-    def is_exact(self) -> bool:
-        return not len(self.projection)  # the rows themselves are a factor of the linear kernel
-
     def diagonal(self) -> np.ndarray:
         return np.einsum("ij,ij->i", self.factor, self.factor)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from threading import Lock
 from typing import Any, cast
 
@@ -11,6 +10,7 @@ import numpy as np
 from adatron.gram.base import Gram, GramView, Rows, add_kept_rows, check_finite
 from adatron.gram.dense import LazyGram
 from adatron.gram.regime import REGIME, Regime
+from adatron.gram.row_source import slices
 from adatron.gram.tiles import DenseTiles, TileEvaluator, expand, tile_evaluator
 from adatron.kernels import Kernel
 from adatron.kernels.rounding import long_expansion
@@ -34,14 +34,6 @@ class RowGram(Gram):
     Working sets use some rows again and again: the least recently used are evicted first. A sweep visits
     all rows in turn and would then always miss the next one: with `keeps_first` the first rows stay.
     Values have the precision of `dtype`, sums are float64.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adatron.gram import RowGram
-    >>> from adatron.kernels import Linear
-    >>> RowGram(Linear(), np.array([[1.0], [2.0]]), cache_bytes=16).block(np.array([1]))
-    array([[2., 4.]], dtype=float32)
     """
 
     evaluates_rows = has_own_threads = True
@@ -126,8 +118,8 @@ class RowGram(Gram):
         if cached.any() and (cols is not None or self.keeps_first):
             return self._mixed(rows, cached, rows if is_square else cols)
         out = np.empty((len(rows), self.m if cols is None else len(cols)), dtype=self.dtype)
-        for part in _chunks(np.arange(len(rows))):
-            tiles.fill(rows[part], cols, out[part[0] : part[-1] + 1], self.n_threads)
+        for part in slices(len(rows), _CHUNK):
+            tiles.fill(rows[part], cols, out[part], self.n_threads)
         return check_finite(out, rows, cols)
 
     def _mixed(self, rows: np.ndarray, cached: np.ndarray, cols: np.ndarray | None) -> np.ndarray:
@@ -139,22 +131,25 @@ class RowGram(Gram):
         out = np.empty((len(rows), self.m if cols is None else len(cols)), dtype=self.dtype)
         columns = np.arange(self.m) if cols is None else cols
 
-        def work(start: int) -> None:
-            part = slice(start, start + _SAMPLE)
+        def gather(part: slice) -> None:
             _gather(kept, slots[part], columns, out, known[part])
 
-        in_parallel(work, range(0, len(known), _SAMPLE), self.n_threads)
+        def complete(part: slice) -> None:
+            _complete(out, known, new, among, part.start, part.stop)
+
+        in_parallel(gather, slices(len(known), _SAMPLE), self.n_threads)
         if cols is rows and len(new):  # K is symmetric: cached rows give columns as well
             among = self.block(rows[new], rows[new])
-            parts = [(k, min(k + _SAMPLE, len(new))) for k in range(0, len(new), _SAMPLE)]
-            in_parallel(lambda part: _complete(out, known, new, among, *part), parts, self.n_threads)
+            in_parallel(complete, slices(len(new), _SAMPLE), self.n_threads)
         elif len(new):
             out[new] = self.block(rows[new], cols)
         return out
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
         result = np.zeros((self.m, V.shape[1]), order="F")
-        for rows in _chunks(np.flatnonzero(np.any(V != 0.0, axis=1)), self.at_once):
+        used = np.flatnonzero(np.any(V != 0.0, axis=1))
+        for part in slices(len(used), self.at_once):
+            rows = used[part]
             if self.keeps_first:
                 result += self.block(rows).T @ V[rows]
                 continue
@@ -171,16 +166,17 @@ class RowGram(Gram):
         if self.keeps_first:
             super().add_rows(rows, weights, f)
             return
-        for part in _chunks(np.arange(len(rows)), self.at_once):
+        for part in slices(len(rows), self.at_once):
             if self.forgets:
                 self._add_unkept(rows[part], weights[part], f)
             else:
                 self._add(self.keep(rows[part]), weights[part], f)
 
     def _add(self, slots: np.ndarray, weights: np.ndarray, f: np.ndarray) -> None:
-        kept = self._kept
-        stretches = [(start, min(start + _STRETCH, self.m)) for start in range(0, self.m, _STRETCH)]
-        in_parallel(lambda part: add_kept_rows(kept, slots, weights, f, *part), stretches, self.n_threads)
+        def work(part: slice) -> None:
+            add_kept_rows(self._kept, slots, weights, f, part.start, part.stop)
+
+        in_parallel(work, slices(self.m, _STRETCH), self.n_threads)
 
     @property
     def forgets(self) -> bool:
@@ -192,11 +188,10 @@ class RowGram(Gram):
         tiles, places = cast(DenseTiles, self.tiles), np.arange(len(rows))
         left, width = tiles.left(tiles.factor(self.X[rows])), max(64, _TILE // len(rows))
 
-        def work(start: int) -> None:
-            part = slice(start, min(start + width, self.m))
-            add_kept_rows(tiles.tile(left, part), places, weights, f[part], 0, part.stop - start)
+        def work(part: slice) -> None:
+            add_kept_rows(tiles.tile(left, part), places, weights, f[part], 0, part.stop - part.start)
 
-        in_parallel(work, range(0, self.m, width), self.n_threads)
+        in_parallel(work, slices(self.m, width), self.n_threads)
 
     def keep(self, rows: np.ndarray) -> np.ndarray:
         """Slots of the cache that hold some rows, at most `at_once` of them."""
@@ -224,9 +219,9 @@ class RowGram(Gram):
     def _keep_while_there_is_room(self, rows: np.ndarray) -> None:
         with self._lock:  # pairs of classes share the cache, and may be trained by several threads
             missing = np.unique(rows[self._slot[rows] < 0])[: self.capacity - self._used]
-            for part in _chunks(missing, self.at_once):
-                slots = self.keep(part)
-                check_finite(cast(np.ndarray, self._kept)[slots[0] : slots[-1] + 1], part, None)
+            for part in slices(len(missing), self.at_once):
+                slots = self.keep(missing[part])
+                check_finite(cast(np.ndarray, self._kept)[slots[0] : slots[-1] + 1], missing[part], None)
 
     def _slots_for(self, n: int) -> np.ndarray:
         """Slots never used before, or those unused for longest."""
@@ -253,21 +248,19 @@ def _expand_among(kernel: Kernel, vectors: Any, coefficients: np.ndarray) -> np.
     tiles = tile_evaluator(kernel, vectors, np.float64)
     if not isinstance(tiles, DenseTiles):
         return expand(kernel, vectors, vectors, coefficients[:, None])[:, 0]
-    left, n = tiles.left(tiles.factor(vectors)), len(coefficients)
-    starts = range(0, n, _AMONG)
-    outputs, mirrored = np.zeros(n), np.zeros((len(starts), n))
+    left, parts = tiles.left(tiles.factor(vectors)), list(slices(len(coefficients), _AMONG))
+    outputs, mirrored = np.zeros(len(coefficients)), np.zeros((len(parts), len(coefficients)))
 
-    def work(start: int) -> None:
-        part = slice(start, min(start + _AMONG, n))
-        for first in range(0, part.stop, _AMONG):
-            columns = slice(first, min(first + _AMONG, n))
-            tile = tiles.tile(left[part], columns)
-            outputs[part] += tile @ coefficients[columns]
-            if first < start:
-                mirrored[start // _AMONG, columns] = coefficients[part] @ tile
+    def work(number: int) -> None:
+        rows = parts[number]
+        for columns in parts[: number + 1]:
+            tile = tiles.tile(left[rows], columns)
+            outputs[rows] += tile @ coefficients[columns]
+            if columns is not rows:
+                mirrored[number, columns] = coefficients[rows] @ tile
 
     with one_blas_thread():
-        in_parallel(work, starts[::-1], usable_threads())
+        in_parallel(work, range(len(parts))[::-1], usable_threads())
     return outputs + mirrored.sum(axis=0)
 
 
@@ -288,8 +281,3 @@ def _complete(out, known, new, among, first, last):
             target[known[j]] = out[known[j], new[k]]
         for j in range(len(new)):
             target[new[j]] = among[k, j]
-
-
-def _chunks(indices: np.ndarray, size: int = _CHUNK) -> Iterator[np.ndarray]:
-    for start in range(0, len(indices), size):
-        yield indices[start : start + size]

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from adatron.gram.base import check_finite
-from adatron.gram.row_source import as_dense
+from adatron.gram.row_source import as_dense, slices
 from adatron.gram.tile_kinds import CityBlockTiles, Groups, SparseTiles, TileEvaluator
 from adatron.kernels import Kernel, ProductForm, squared_norms
 from adatron.numerics.compiled import compiled
@@ -54,14 +54,13 @@ class DenseTiles(TileEvaluator):
         factor, squares = np.empty((X.shape[0], self.d + 2), dtype=self.dtype), np.empty(X.shape[0])
         step = max(1024, _FACTOR_VALUES // max(1, self.d))
 
-        def work(start: int) -> None:
-            part = slice(start, start + step)
+        def work(part: slice) -> None:
             _move_to(self.centre, as_dense(X[part]), factor[part], squares[part])
 
         if len(squares) <= step:
             _move_to(self.centre, as_dense(X), factor, squares)
         else:
-            in_parallel(work, range(0, len(squares), step), n_threads)
+            in_parallel(work, slices(len(squares), step), n_threads)
         factor[:, self.d] = 1.0
         factor[:, self.d + 1] = self.form.offsets(squares) + self.form.constant
         return factor
@@ -78,13 +77,12 @@ class DenseTiles(TileEvaluator):
         n = max(1, len(left))
         width = min(max(_WIDTH, _VALUES // n), max(64, _FEW_VALUES // n, len(right) // _TILES))
 
-        def work(start: int) -> None:
-            tile = out[:, start : start + width]
+        def work(part: slice) -> None:
             with np.errstate(over="ignore", invalid="ignore"):  # whoever uses the values checks them
-                np.matmul(left, right[start : start + width].T, out=tile)
-                self.finish(tile)
+                np.matmul(left, right[part].T, out=out[:, part])
+                self.finish(out[:, part])
 
-        in_parallel(work, range(0, len(right), width), n_threads)
+        in_parallel(work, slices(len(right), width), n_threads)
 
     def fill_whole(
         self, out: np.ndarray, n_threads: int, rows: np.ndarray | None = None, *, half: bool = False
@@ -94,16 +92,15 @@ class DenseTiles(TileEvaluator):
         left = self.left(right.copy())
         sums: list[float] = []
 
-        def work(start: int) -> None:
-            part = slice(start, start + _SQUARE)
+        def work(part: slice) -> None:
             with np.errstate(over="ignore", invalid="ignore"):
                 np.matmul(left[part], right[: part.stop].T, out=out[part, : part.stop])
                 self.finish(out[part, : part.stop])
                 sums.append(out[part, : part.stop].sum())
             if not half:
-                _mirror(out, start, min(part.stop, len(right)))
+                _mirror(out, part.start, part.stop)
 
-        in_parallel(work, range(0, len(right), _SQUARE)[::-1], n_threads)
+        in_parallel(work, list(slices(len(right), _SQUARE))[::-1], n_threads)
         return bool(np.isfinite(sums).all())
 
     def tile(self, left: np.ndarray, part: slice) -> np.ndarray:
@@ -178,15 +175,15 @@ def usable_form(kernel: Kernel, X: Any, dtype: Any) -> ProductForm | None:
     return form if largest <= np.finfo(dtype).eps ** -_DIGITS_TO_LOSE else None
 
 
-def whole_matrix(kernel: Kernel, X: Any, dtype: Any = np.float64) -> np.ndarray:
-    """The kernel matrix of the rows of `X`, on all threads; values must be finite."""
+def whole_matrix(kernel: Kernel, X: Any, dtype: Any = np.float64, *, half: bool = False) -> np.ndarray:
+    """The kernel matrix of the rows of `X`, or its lower half, on all threads; values must be finite."""
     m = X.shape[0]
     with one_blas_thread():
-        if m <= _ONE_TILE:
+        if m <= _ONE_TILE and not half:
             return check_finite(np.asarray(kernel(X, X), dtype=dtype), None, None)
         K = np.empty((m, m), dtype=dtype)
-        is_finite = tile_evaluator(kernel, X, dtype).fill_whole(K, usable_threads())
-    return K if is_finite else check_finite(K, None, None)
+        is_finite = tile_evaluator(kernel, X, dtype).fill_whole(K, usable_threads(), half=half)
+    return K if is_finite else check_finite(np.tril(K) if half else K, None, None)
 
 
 def expand(
@@ -205,8 +202,7 @@ def expand(
             X = X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
         tiles = tile_evaluator(kernel, vectors, dtype)
         weights = np.ascontiguousarray(coefficients, dtype=dtype)
-        n, length = len(result), min(_MOST_ROWS, max(_FEWEST_ROWS, len(result) // _PARTS))
-        parts = [slice(start, min(start + length, n)) for start in range(0, n, length)]
+        parts = slices(len(result), min(_MOST_ROWS, max(_FEWEST_ROWS, len(result) // _PARTS)))
         spans = [(g, first, last) for g, (first, last) in enumerate(pairwise(bounds)) if last > first]
         with one_blas_thread():
             in_parallel(tiles.summation(X, weights, spans, result), parts, usable_threads())

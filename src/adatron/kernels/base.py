@@ -58,12 +58,10 @@ class ProductForm:
 
     def offsets(self, squares: np.ndarray) -> np.ndarray:
         """o(x) of rows from ``|x|²``."""
+        if self.function not in _DISTANCE_FUNCTIONS:
+            return np.zeros(len(squares))
         with np.errstate(over="ignore"):
-            return (
-                -0.5 * self.scale * squares
-                if self.function in _DISTANCE_FUNCTIONS
-                else np.zeros(len(squares))
-            )
+            return -0.5 * self.scale * squares
 
     def right(self, squares: np.ndarray) -> np.ndarray:
         """The last two columns of the right factor, float64."""

@@ -82,8 +82,8 @@ def sigma_path(
     return KernelPath(records, criterion=problems.label, best_index=best)
 
 
-def default_sigmas(X: Any, n_sigmas: int = 20) -> np.ndarray:
-    """Widths in geometric progression, from where near neighbours have a kernel value of exp(−8) on."""
+def default_sigmas(X: Any) -> np.ndarray:
+    """20 widths in geometric progression, from where near neighbours have a kernel value of exp(−8) on."""
     rows = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], _SAMPLE)).astype(int))
     distances = euclidean_distances(X[rows])
     apart = distances > 1e-9 * distances.max(initial=0.0)
@@ -91,7 +91,7 @@ def default_sigmas(X: Any, n_sigmas: int = 20) -> np.ndarray:
         raise ValueError("all rows of X are equal, so no width can be derived from them; give sigmas")
     nearest = np.where(apart, distances, np.inf).min(axis=1)
     tiny = 0.25 * float(np.median(nearest[np.isfinite(nearest)]))
-    return np.geomspace(tiny, max(float(np.median(distances[apart])), 2.0 * tiny), n_sigmas)
+    return np.geomspace(tiny, max(float(np.median(distances[apart])), 2.0 * tiny), 20)
 
 
 def _fit_widths(problems: "_Problems", sigmas: Any, warm: bool, verbose: bool) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ import numpy as np
 
 from adatron.gram import Gram
 from adatron.numerics.compiled import compiled
-from adatron.problems.dual import Problem, infinite_where_huge
+from adatron.problems import Problem, infinite_where_huge
 from adatron.solvers.base import Pause, output_of, output_sweep
 
 

@@ -21,8 +21,6 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
-from adatron.solvers.base import Pause
-
 _NARROWER, _MUCH_NARROWER = 0.3, 0.05  # width of a smoothed loss, relative to the last one: many or few steps
 _NARROWEST = 1e-12  # relative to the first one
 _SOLVED = 0.1  # gap of the smooth problem, relative to that of the problem itself, at which the width falls
@@ -74,9 +72,7 @@ class LinearSolution:
     n_iter: int
 
 
-def solve_linear(
-    problem: LinearProblem, goal: float, max_iter: int, pause: Pause = lambda: None
-) -> LinearSolution:
+def solve_linear(problem: LinearProblem, goal: float, max_iter: int) -> LinearSolution:
     """Newton steps until the relative duality gap is at most `goal`, or no step is left."""
     spread = 1.0 if problem.epsilon is None else float(np.ptp(problem.t)) or float(np.abs(problem.t).max())
     width = first = spread or 1.0
@@ -86,7 +82,6 @@ def solve_linear(
     last: Any = None
     halved = np.inf, 0  # the gap when it last fell by half, and the step
     for step in range(1, max_iter + 1):
-        pause()
         ridge = 0.5 / problem.upper if problem.squared else width / problem.upper
         beta, free = problem.multipliers(f, ridge)
         push = np.asarray(problem.X.T @ beta)

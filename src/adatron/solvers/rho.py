@@ -18,7 +18,7 @@ import numpy as np
 from adatron.gram import symmetric_product
 from adatron.numerics.compiled import compiled, compiled_part
 from adatron.numerics.exponential import exponential
-from adatron.problems.dual import DualProblem, measure_columns
+from adatron.problems import DualProblem, measure_columns
 from adatron.solvers.base import Pause
 
 _NO_RATE, _OPTIMAL = -1.0, 0.0  # in place of a rate

@@ -177,13 +177,9 @@ def _cost_of_errors(
 
 
 def make_feasible(
-    alpha: np.ndarray,
-    y: np.ndarray,
-    upper: np.ndarray,
-    equality: float | None,
-    negligible: float = NEGLIGIBLE,
-    balanced: float = _BALANCED,
-) -> np.ndarray:
+    alpha: np.ndarray, y: np.ndarray, upper: np.ndarray, equality: float | None,
+    negligible: float = NEGLIGIBLE, balanced: float = _BALANCED,
+) -> np.ndarray:  # fmt: skip
     """Clip α to its box, drop what is negligible and shrink the heavier class until ``yᵀα = r``.
 
     Where that is not enough, as in one-class problems, positive multipliers move towards their bounds.

@@ -104,9 +104,9 @@ class _Point:
         return found[0], found[1]
 
     def _best_bias(self) -> float:
-        return (
-            0.0 if self.r is None else float(np.mean(best_bias(self.f, self.y, self.p, self.upper, self.r)))
-        )
+        if self.r is None:
+            return 0.0
+        return float(np.mean(best_bias(self.f, self.y, self.p, self.upper, self.r)))
 
     def gap(self) -> tuple[float, bool]:
         """The relative gap of α with the best bias, and whether it is far above what μ promises."""

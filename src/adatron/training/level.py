@@ -10,7 +10,7 @@ max(0, p_i + a − y_i f_i)`` with a = λ ∓ b, and the best a of each is a qua
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -36,11 +36,13 @@ _LEVELS = 60  # that the exact finish tries at most
 
 @dataclass
 class _Bracket:
-    """The nearest solutions whose sums are below and above the total."""
+    """The nearest solutions whose sums are below and above the total: the two ends."""
 
     problem: LevelProblem
     ratio: float
-    ends: list[Any] = field(default_factory=lambda: [None, None])  # level, α and its objective without level
+    levels: np.ndarray  # (2,); NaN where there is no end yet
+    alphas: np.ndarray  # (2, m)
+    values: np.ndarray  # (2,): objectives without the level
     last: int = -1  # which end was found last
 
     def add(self, level: float, alpha: np.ndarray) -> float:
@@ -53,10 +55,12 @@ class _Bracket:
         again, self.last = side == self.last, side
         signed = (self.problem.y[:, 0] * alpha)[:, None]
         square = float(np.sum(signed * self.problem.gram.matmul(signed)))
-        self.ends[side] = level, alpha, float(self.problem.p[:, 0] @ alpha) - 0.5 * square
-        if self.ends[1 - side] is None:
+        self.levels[side], self.alphas[side] = level, alpha
+        self.values[side] = float(self.problem.p[:, 0] @ alpha) - 0.5 * square
+        if not self.has_both:
             return self._beyond(level, side)
-        (low, below, first), (high, above, second) = self.ends
+        (low, high), (below, above) = self.levels.tolist(), self.alphas
+        first, second = self.values.tolist()
         rise = max(float(above.sum() - below.sum()), 1e-300)
         meeting, middle, width = (first - second) / rise, 0.5 * (low + high), abs(high - low)
         if not abs(meeting - middle) < 0.5 * width:
@@ -77,20 +81,21 @@ class _Bracket:
         return level * ratio or -_FIRST * float(np.abs(self.problem.p).max())
 
     @property
+    def has_both(self) -> bool:
+        return not np.isnan(self.levels).any()
+
+    @property
     def is_one_piece(self) -> bool:
         """Whether both ends have the same free multipliers, or nothing is between them."""
-        if None in self.ends:
-            return False
-        (low, below, _), (high, above, _) = self.ends
-        upper = self.problem.upper[:, 0]
+        (below, above), upper = self.alphas, self.problem.upper[:, 0]
         same = ((below > 0.0) == (above > 0.0)) & ((below < upper) == (above < upper))
-        return bool(same.all()) or _is_same(low, high)
+        return self.has_both and (bool(same.all()) or _is_same(*self.levels.tolist()))
 
     def mixed(self, alpha: np.ndarray) -> np.ndarray:
         """The mixture of both ends that has the right sum; α itself if there is one end only."""
-        if None in self.ends:
+        if not self.has_both:
             return alpha
-        (_, below, _), (_, above, _) = self.ends
+        below, above = self.alphas
         sums = float(below.sum()), float(above.sum())
         share = (self.problem.total - sums[0]) / max(sums[1] - sums[0], 1e-300)
         return below + min(share, 1.0) * (above - below)
@@ -144,39 +149,27 @@ class LevelSearch:
         while len(run.live):
             run.advance(pause)
         found: Any = run.solutions[0]
-        bracket = self._bracket(problem, state)
+        ends = state.levels[:, 0], state.ends[:, :, 0], state.values[:, 0]  # which the bracket updates
+        bracket = _Bracket(problem, float(state.ratio[0]), *ends, int(state.last[0]))
         following = bracket.add(level, found.alpha)
         best = certify(problem, 0, bracket.mixed(found.alpha), None, self.regime)
-        for side, end in enumerate(bracket.ends):
-            if end is not None:
-                state.levels[side, 0], state.ends[side, :, 0], state.values[side, 0] = end
         state.alpha[:, 0], state.f[:, 0], state.bias[0] = best.alpha, best.f, best.bias
         state.level[0], state.ratio[0], state.last[0] = best.level, bracket.ratio, bracket.last
         state.known[:, 0] = _known(best)
         is_at_top = level >= problem.top and found.alpha.sum() <= problem.total
         least = _VANISHING * problem.total * float(problem.diagonal.max()) if np.isinf(problem.top) else 0.0
         state.following[0] = max(following, 0.5 * least) if least else following
-        is_lost = 0.0 < level < least and bracket.ends[0] is None
+        is_lost = 0.0 < level < least and np.isnan(bracket.levels[0])
         state.ended[0] = float(is_at_top or is_lost or _is_same(level, following))
         return state
-
-    @staticmethod
-    def _bracket(problem: LevelProblem, state: LevelState) -> _Bracket:
-        ends = [
-            None if np.isnan(level) else (float(level), alpha.copy(), float(value))
-            for level, alpha, value in zip(
-                state.levels[:, 0], state.ends[:, :, 0], state.values[:, 0], strict=True
-            )
-        ]
-        return _Bracket(problem, float(state.ratio[0]), ends, int(state.last[0]))
 
 
 @exact_finish.register(LevelProblem)
 def _finish(
     problem: LevelProblem, column: int, alpha: np.ndarray, pause: Pause = lambda: None
 ) -> np.ndarray | None:
-    known = certify(problem, 0, alpha)
-    level, bracket = known.level, _Bracket(problem, _NEAR_RATIO)
+    level = certify(problem, 0, alpha).level
+    bracket = _Bracket(problem, _NEAR_RATIO, np.full(2, np.nan), np.zeros((2, problem.m)), np.zeros(2))
     for _ in range(_LEVELS):
         found = exact_finish(problem.at(level), 0, alpha, pause)
         if found is None:

@@ -303,8 +303,8 @@ def rounds(
                 raise
 
 
-def solved(runs: list[Run], *, time_limit: float | None = None, n_threads: int = 1) -> list[DualSolution]:
+def solved(runs: list[Run]) -> list[DualSolution]:
     """The solutions of all columns of all runs, advanced to their ends."""
-    for _ in rounds(runs, time_limit=time_limit, n_threads=n_threads):
+    for _ in rounds(runs):
         pass
     return [solution for run in runs for solution in run.snapshot()]

@@ -7,6 +7,25 @@ is fitted. Labels and targets have shape (m,), or (m, B) for B problems. The one
 or a ball in feature space that has most of the points on one side, have ``y = 1`` and ``Σα = 1``, with a
 bound of ``w_i/(ν Σw)`` for a row of weight w_i: at most the part ν of the weight lies outside, and at least
 that part belongs to support vectors.
+
+In ν-formulations the sum of the multipliers is given too, ``Σα = total``, in the place of C or ε. That
+constraint has a multiplier, the level λ: for the right one, α solves the problem with p + λ in the place of p
+and without the constraint. In classification the level is the margin ρ, in regression it is −ε. Σα rises with
+the level, piecewise linearly.
+
+>>> import numpy as np
+>>> from adatron.gram import DenseGram
+>>> from adatron.problems import classification, enclosing_ball, one_class, regression
+>>> gram, C = DenseGram(np.diag([1.0, 4.0, 4.0])), np.array([1.0, 2.0, np.inf])
+>>> one_vs_rest = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]])  # three problems as columns
+>>> problem = classification(gram, one_vs_rest, C, bias=False)
+>>> problem.n_columns, problem.upper[:, 0]
+(3, array([ 1.,  2., inf]))
+>>> problem = regression(gram, np.array([3.0, 4.0, 5.0]), C, epsilon=0.5, bias=True)
+>>> problem.y.ravel(), problem.p.ravel()
+(array([ 1.,  1.,  1., -1., -1., -1.]), array([ 2.5,  3.5,  4.5, -3.5, -4.5, -5.5]))
+>>> one_class(gram, np.ones(3), nu=2 / 3).upper.ravel(), enclosing_ball(gram, np.ones(3)).p.ravel()
+(array([0.5, 0.5, 0.5]), array([0.5, 2. , 2. ]))
 """
 
 from __future__ import annotations
@@ -17,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from adatron.exceptions import InfeasibleError
 from adatron.gram import Gram, TwinGram
 from adatron.numerics.compiled import compiled, compiled_part
 
@@ -170,6 +190,61 @@ def one_class(gram: Gram, weights: np.ndarray, nu: float, p: np.ndarray | None =
 def enclosing_ball(gram: Gram, weights: np.ndarray, nu: float = 0.0) -> DualProblem:
     """The smallest ball that encloses the points, or all but the part `nu` of their weight."""
     return one_class(gram, weights, nu, p=0.5 * gram.diagonal())
+
+
+@dataclass(frozen=True)
+class LevelProblem(DualProblem):
+    """A problem of one column whose multipliers have a given sum."""
+
+    total: float = 0.0
+    top: float = np.inf  # largest level: in regression it is 0, and the sum of multipliers may stay below
+
+    @property
+    def has_margin(self) -> bool:
+        return True
+
+    def at(self, level: float) -> DualProblem:
+        """The problem for a given level, whose multipliers may have any sum."""
+        return DualProblem(self.gram, self.y, self.p + level, self.upper, self.equality)
+
+    def measure(self, state: Any) -> np.ndarray:
+        level = float(state.level[0])
+        result = self.at(level).measure(state)
+        result[:, 0] -= level * self.total
+        return result
+
+
+def nu_classification(
+    gram: Gram, signs: np.ndarray, weights: np.ndarray, nu: float, *, bias: bool
+) -> LevelProblem:
+    """Classification in which at most the part `nu` of the weight is within the margin.
+
+    Minimises ``½‖w‖² − ρ νW + Σ w_i max(0, ρ − y_i (f_i + b))``, W the sum of the weights w_i. Its solution
+    divided by ρ is that of C = 1/ρ.
+    """
+    plain = classification(gram, signs, weights, bias=bias)
+    total, y = nu * float(weights.sum()), plain.y[:, 0]
+    lighter = min(float(weights[y > 0.0].sum()), float(weights[y < 0.0].sum()))
+    if bias and 0.5 * total > lighter * (1.0 + 1e-12):
+        raise InfeasibleError(
+            f"specified nu is infeasible: nu={nu!r} is more than {2.0 * lighter / float(weights.sum()):.4g}, "
+            "twice the part of the weight in the smaller of two classes; lower nu, or balance class_weight"
+        )
+    total = min(total, 2.0 * lighter) if bias else total
+    return LevelProblem(gram, plain.y, np.zeros_like(plain.p), plain.upper, plain.equality, total)
+
+
+def nu_regression(
+    gram: Gram, targets: np.ndarray, upper: np.ndarray, nu: float, *, bias: bool
+) -> LevelProblem:
+    """Regression in which at most the part `nu` of the weight is outside of the tube.
+
+    Minimises ``½‖w‖² + ε ν Σu + Σ u_i max(0, |t_i − f_i − b| − ε)``, also over ε ≥ 0.
+    """
+    plain = regression(gram, targets, upper, epsilon=0.0, bias=bias)
+    return LevelProblem(
+        plain.gram, plain.y, plain.p, plain.upper, plain.equality, nu * float(upper.sum()), 0.0
+    )
 
 
 @compiled_part
