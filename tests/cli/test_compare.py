@@ -54,8 +54,8 @@ def test_table_and_page(small_grid, run, tmp_path):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].split()[0] == "model"
-    assert len(lines) == 3 + len(OURS + THEIRS)
-    assert all("±" in line for line in lines[1:-2])
+    assert len(lines) == 4 + len(OURS + THEIRS)
+    assert all("±" in line for line in lines[1:-3])
     assert "An SVM is" in lines[-1] or "constant guess" in lines[-1]
     assert "█" in result.stdout
     assert result.stderr == "page: comparison.html\n"

@@ -35,7 +35,7 @@ _GUESS = "constant guess"
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Number of folds.")
 @click.option(
     "--rows", type=click.IntRange(min=0), default=_ROWS, show_default=True,
-    help="Rows to use at most, drawn at random; 0: all.",
+    help="Use at most so many rows, drawn at random; 0: all.",
 )  # fmt: skip
 @click.option("--report", type=OUTPUT, help=f"HTML page with a bar plot. Default: {_REPORT}.")
 @click.option("--force", is_flag=True, help="Overwrite the file named by --report.")
@@ -45,10 +45,10 @@ _GUESS = "constant guess"
 def compare(data: str, as_json: bool, report: Path | None, force: bool, **options: Any) -> None:
     """Compare SVMs with other kinds of models on DATA.
 
-    At the end it says whether an SVM is worth it. The other models are a constant guess, logistic or
+    The last line says whether an SVM is worth it. The other models are a constant guess, logistic or
     ridge regression, gradient boosting, and scikit-learn's SVM with and without a grid search over 25
-    pairs of C and gamma. Errors come from cross-validation with the same folds for all; seconds are the
-    median time of a fit.
+    pairs of C and gamma. Errors are the mean over the folds of a cross-validation, the same folds for all,
+    ± its standard error; seconds are the median time of a fit.
     """
     path = may_write("--report", report, _REPORT, force=force)
     assert path is not None
@@ -65,8 +65,9 @@ def compare(data: str, as_json: bool, report: Path | None, force: bool, **option
             for model, (name, error, seconds) in zip(found["models"], _cells(found["models"]), strict=True)
         ]
         print_table(["model", found["measure"], "", "seconds"], rows, right=[1, 3])
+        click.echo(f"\nerror: mean ± standard error of {found['folds']} folds; seconds: median time of a fit")
         if found["verdict"]:
-            click.echo(f"\n{found['verdict']}")
+            click.echo(found["verdict"])
         say(f"page: {found['report'] or 'not written, as it needs matplotlib: pip install matplotlib'}")
     if found["interrupted"]:
         raise Ended("the other models were not measured")

@@ -37,7 +37,7 @@ class Rows:
     notes: tuple[str, ...] = ()
     is_train: np.ndarray | None = None  # the data set's own split
     split_name: str = "the original split"
-    split_note: str = ""  # what to know of that split
+    split_note: str = ""  # for the user, if it is another one
 
     @property
     def columns(self) -> list[str]:
@@ -52,7 +52,7 @@ class Rows:
 
     @property
     def short_name(self) -> str:
-        """That of a file, without its folder."""
+        """The name, without the folder of a file."""
         return self.name.rpartition("/")[2] or self.name
 
     @property
@@ -195,9 +195,9 @@ def _bundled(name: str) -> Rows:
         return rows
     return replace(
         rows,
-        split_name="stratified half, seeded; not the original split",
-        split_note="the original split of sonar does not come with adatron, so this is a seeded stratified "
-        "half split; for the original one set ADATRON_DATA to a directory with sonar/sonar.csv.gz",
+        split_name="half of each class, drawn at random; not the original split",
+        split_note="the original split of sonar does not come with adatron, so half of each class was drawn "
+        "at random; for the original one set ADATRON_DATA to a directory with sonar/sonar.csv.gz",
     )
 
 
@@ -220,7 +220,7 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
     from sklearn.model_selection import train_test_split
 
     if y is None or test_size == 0.0:
-        return Parts("all rows are for training", rows.X, y)
+        return Parts("all rows were used for training", rows.X, y)
     if rows.is_train is not None and test_size is None:
         return _parts(rows.X, y, np.flatnonzero(rows.is_train), rows.split_name)
     n_rows, size = len(y), _TEST_SIZE if test_size is None else test_size
@@ -242,8 +242,8 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
     strata = classes[candidates] if classes is not None and is_stratified else None
     train = train_test_split(candidates, test_size=n_test, stratify=strata, random_state=seed)[0]
     train = np.union1d(train, np.setdiff1d(np.arange(n_rows), candidates))
-    kind = "stratified" if is_stratified else "random"
-    return _parts(rows.X, y, train, f"{kind} share of {size:.3g}, seed {seed}")
+    of = " of each class" if is_stratified else ""
+    return _parts(rows.X, y, train, f"{100 * size:.3g} %{of}, drawn at random with seed {seed}")
 
 
 def _parts(X: Any, y: np.ndarray, train: np.ndarray, description: str) -> Parts:

@@ -53,7 +53,7 @@ _NOT_CONVERGED = 3
 @click.argument("data", default="sonar")
 @target_option
 @click.option(
-    "--model", type=click.Choice(list(_OPTIONS)), help="Default: auto, which leaves nothing to choose."
+    "--model", type=click.Choice(list(_OPTIONS)), help="Default: auto, which chooses everything itself."
 )
 @click.option("--scoring", metavar="NAME", help="What --model auto optimises: roc_auc, f1, r2, ...")
 @click.option("--kernel", type=click.Choice(_KERNELS), help="Default: rbf, the Gaussian.")
@@ -61,16 +61,18 @@ _NOT_CONVERGED = 3
     "--sigma", type=Number(0.0, min_open=True), help="Width of the Gaussian: gamma = 1/(2 sigma^2)."
 )
 @click.option(
-    "--gamma", type=GammaType(0.0, min_open=True), help="Coefficient of the kernel, instead of --sigma."
+    "--gamma", type=GammaType(0.0, min_open=True), help="Kernel coefficient gamma, instead of --sigma."
 )
 @click.option(
     "-C",
     "C",
     type=Number(0.0, min_open=True, allow_inf=True),
-    help="Price of a training error; inf: allow none.",
+    help="Penalty of a training error; inf allows none.",
 )
-@click.option("--epsilon", type=Number(0.0), help="Width of the tube of --model svr.")
-@click.option("--nu", type=Number(0.0, 1.0, min_open=True), help="Share of outliers (oneclass).")
+@click.option("--epsilon", type=Number(0.0), help="Errors up to this size cost nothing (--model svr).")
+@click.option(
+    "--nu", type=Number(0.0, 1.0, min_open=True), help="Largest share of outliers (--model oneclass)."
+)
 @click.option("--no-scale", is_flag=True, help="Take columns of numbers as they are, without scaling.")
 @click.option("--no-intercept", is_flag=True, help="Train without a bias.")
 @click.option("--probability", is_flag=True, help="Make --model svc predict probabilities, too.")
@@ -84,7 +86,7 @@ _NOT_CONVERGED = 3
 @click.option(
     "--test-size",
     type=Number(0.0, 1.0, max_open=True),
-    help="Share of the rows held out, seeded. Default: 1/3; sonar: its original split. 0: none.",
+    help="Share of the rows to test on; 0: none. Default: 1/3; sonar: its original split.",
 )
 @reading_options
 @click.option("-o", "--output", type=OUTPUT, help=f"Model file. Default: {_MODEL}, overwritten.")
@@ -121,7 +123,7 @@ def fit(ctx: click.Context, data: str, **options: Any) -> None:
 def _check_usage(options: dict[str, Any]) -> None:
     model, sigma, kernel = options["model"], options["sigma"], options["kernel"]
     if options["resume"] and options["checkpoint"] is None:
-        raise click.UsageError("--resume needs --checkpoint, the file to go on from.")
+        raise click.UsageError("--resume needs --checkpoint, the file to resume from.")
     if options["task"] and _TASKS.get(model, options["task"]) != options["task"]:
         raise click.UsageError(f"--model {model} is for {_TASKS[model]}.")
     if sigma is None:
