@@ -28,7 +28,9 @@ from adatron.kernels import KERNELS, CallableKernel, Kernel, Precomputed
 from adatron.kernels.rounding import long
 
 _DENSE_VALUES = 10_000_000  # of sparse rows that are filled up
-_TAKEN = "a fitted SVC, SVR or OneClassSVM of adatron or sklearn.svm, or the path of a LIBSVM model file"
+_TAKEN = (
+    "a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM (adatron or sklearn.svm), or the path of a model file"
+)
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Fitted:
     epsilon: float = 0.1
     sides: tuple[float, float] = (1.0, 1.0)  # what targets above and below cost, in units of C
     nu: float = 0.5
-    has_nu: bool = False  # a regression with ν in the place of ε
+    has_nu: bool = False  # a regression with ν in place of ε
     has_bias: bool = True
 
 

@@ -177,7 +177,7 @@ def _read_arrow(name: str, content: bytes, kind: str, max_bytes: float) -> Any:
         row = re.search(r" in row (\d+)", str(error))
         place = f"{name}:{int(row[1]) + 1}" if row else name
         message = " ".join(str(error).split())
-        raise ValueError(f"{place}: no {kind} file, or damaged: {message}") from error
+        raise ValueError(f"{place}: not a {kind} file, or damaged: {message}") from error
 
 
 def _check_width(name: str, n_columns: int, max_columns: float) -> None:
@@ -304,7 +304,7 @@ def _to_utf8(name: str, content: bytes, encoding: str | None) -> bytes:
         line = 1 + content.count(b"\n", 0, offset)
         found = f"found byte 0x{content[offset]:02x} at byte offset {offset}"
         raise ValueError(
-            f"{name}:{line}: not {codec} text: {found}; --encoding says what it is, if it is text"
+            f"{name}:{line}: not {codec} text: {found}; if it is text, name its encoding with --encoding"
         )
     if not text or text.isspace():
         raise ValueError(f"{name}: is empty, expected a table")
