@@ -104,6 +104,8 @@ def test_more_folds_than_rows(run, tmp_path):
     result = run("compare", letters(tmp_path / "table.csv", n=6, n_classes=3), "--folds", "5")
     assert result.exit_code == 1
     assert "--folds 5 needs at least 5 rows, the largest class has 2; take fewer folds" in result.stderr
+    result = run("compare", surface(tmp_path / "numbers.csv", n=9), "--folds", "5")
+    assert "--folds 5 needs at least 10 rows, there are 9; take fewer folds" in result.stderr
 
 
 def test_ctrl_c_keeps_what_was_measured(run, monkeypatch, tmp_path):

@@ -82,7 +82,7 @@ class AutoSVR(AutoEstimator, RegressorMixin, ExpansionMachine):
         return replace(data, targets=np.column_stack([data.targets, *others]))
 
     def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
-        """Where logarithms of the targets are clearly easier to predict, machines learn these."""
+        """The task, with logarithms of the targets where these are clearly easier to predict."""
         self._log = None
         task = super()._task(X, y, sample_weight, groups)
         data = task.data

@@ -222,7 +222,7 @@ def _sides(problem: BinaryProblem, kernel: Kernel, X: Any) -> _Sides:
 def _coupled_sides(
     bounds: np.ndarray, own: np.ndarray, table: np.ndarray, biases: np.ndarray | None, kernel: Kernel, X: Any
 ) -> _Sides:
-    """Those of Crammer & Singer's problem: one output for each row, that of its class less the largest other.
+    """The sides of Crammer & Singer's problem: a row's output is that of its class less the largest other.
 
     `table` has the multipliers A of all rows and classes, `own` says which is the row's class. A bias is the
     weight of a constant 1 in the kernel.

@@ -106,7 +106,7 @@ def dense_if_small(machine: Fitted) -> Fitted:
 
 
 def _parameters(model: Any) -> dict[str, Any]:
-    """Those of a `Fitted` that an estimator has under their own names."""
+    """The fields of `Fitted` that are parameters of an estimator."""
     given = model.get_params(deep=False)
     fitted = vars(model)  # machines with ν have found C or ε, with which others give the same model
     known = given | {name: fitted[f"{name}_"] for name in ("C", "epsilon") if f"{name}_" in fitted}

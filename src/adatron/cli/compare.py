@@ -117,9 +117,10 @@ def _folds(y: Any, n_folds: int, task: str, seed: int) -> list[tuple[Any, Any]]:
 
     is_class = task == "classification"
     most = int(np.unique(y, return_counts=True)[1].max()) if is_class else len(y)
-    if n_folds > most:
+    needed = n_folds if is_class else 2 * n_folds  # one row has no R²
+    if needed > most:
         what = "the largest class has" if is_class else "there are"
-        raise ValueError(f"--folds {n_folds} needs at least {n_folds} rows, {what} {most}; take fewer folds")
+        raise ValueError(f"--folds {n_folds} needs at least {needed} rows, {what} {most}; take fewer folds")
     kind = StratifiedKFold if is_class else KFold
     return list(kind(n_folds, shuffle=True, random_state=seed).split(y, y))
 

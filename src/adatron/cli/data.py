@@ -70,7 +70,10 @@ class Rows:
         assert self.target is not None
         if self.target.dtype.kind != "f":
             if wanted == "regression":
-                raise ValueError(f"the target {quoted(self.target_name or '')} is text, not a number")
+                name = quoted(self.target_name or "")
+                raise ValueError(
+                    f"the target {name} is text, not a number; name another column with --target"
+                )
             return "classification"
         values = np.unique(self.target)
         few = len(values) <= min(_CLASSES, len(self.target) // 2 + 1)
@@ -174,7 +177,7 @@ def is_bundled(name: str) -> bool:
 
 def _refuse_options(name: str, target: str | None, options: dict[str, Any]) -> None:
     if target not in (None, _TARGET):
-        raise ValueError(f"--target {target!r}: that of the bundled data set {name} is called {_TARGET!r}")
+        raise ValueError(f"--target {target!r}: the target of the bundled set {name} is called {_TARGET!r}")
     if options:
         flag = next(iter(options)).replace("_", "-")
         raise ValueError(f"--{flag} is for files; {name} is a bundled data set")
@@ -257,7 +260,7 @@ def rows_of(X: Any, places: np.ndarray) -> Any:
 
 
 def with_encoder(estimator: Any, X: Any, *, scale: bool = True) -> Any:
-    """The estimator, behind the steps it needs to be trained on X and to predict for any such rows.
+    """The estimator behind the steps it needs to train on X and to predict such rows.
 
     AutoSVC and AutoSVR encode and scale by themselves, but take no missing values in columns of numbers that
     had none at `fit`.

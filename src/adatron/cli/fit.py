@@ -139,7 +139,7 @@ def _check_usage(options: dict[str, Any]) -> None:
 
 
 def _checked_paths(options: dict[str, Any]) -> dict[str, Path | None]:
-    """Where to write; a file that cannot be written is an error before any work is done."""
+    """The files to write; one that cannot be written is an error before any work is done."""
     if find_spec("skops") is None:
         raise ImportError("model files need skops: pip install skops")
     if options["report"] is not None and find_spec("matplotlib") is None:

@@ -123,7 +123,7 @@ reading_options = _together(
 
 
 def reading(options: dict[str, Any]) -> dict[str, Any]:
-    """Those of `reading_options` that were given, as `adatron.io.read_table` wants them."""
+    """The `reading_options` that were given, as arguments of `adatron.io.read_table`."""
     given = {name: options[name] for name in _READING if options[name] not in (None, False, ())}
     if len(given.get("delimiter", ",")) != 1:
         raise click.UsageError(f"--delimiter must be one character, got {options['delimiter']!r}.")

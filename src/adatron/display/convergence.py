@@ -200,7 +200,6 @@ def _columns(history: Mapping[str, Sequence[float]], names: list[str]) -> dict[s
 
 
 def _chosen_problems(column: np.ndarray, wanted: Any) -> list[int]:
-    """Numbers of the problems to draw."""
     known = [int(number) for number in np.unique(column)]
     if wanted is None:
         return known

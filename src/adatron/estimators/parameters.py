@@ -294,7 +294,7 @@ def inspect_gram(gram: Gram, kernel: Kernel) -> bool:
 
 
 def _suspicion(sample: np.ndarray) -> str:
-    """What is wrong with a degenerate kernel; two rows do not tell."""
+    """What is wrong with a degenerate kernel; two rows are too few to say."""
     last, size = len(sample) - 1, float(np.abs(sample).max())
     if last < 2:
         return ""

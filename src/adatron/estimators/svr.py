@@ -129,7 +129,7 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
         return upper
 
     def _centre(self, data: TrainingSet) -> float:
-        """What a bias takes off the targets, so that sums of them lose fewer digits."""
+        """The middle of the targets, which a bias makes up for: sums of smaller targets lose fewer digits."""
         return 0.5 * float(data.targets.min() + data.targets.max()) if self.fit_intercept else 0.0
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:

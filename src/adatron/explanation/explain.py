@@ -193,7 +193,7 @@ def _contributions(
 
 
 def _one_row(x: Any) -> Any:
-    """The row as something that has one row."""
+    """The row as an array or a table of one row."""
     if isinstance(as_frame(x), nw.DataFrame) or sparse.issparse(x):
         row = x
     elif nw.dependencies.is_pandas_series(x):

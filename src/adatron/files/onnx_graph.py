@@ -79,7 +79,7 @@ def auto_graph(model: Any) -> Any:
 
 
 def _classes(graph: _Graph, decisions: str, model: AutoSVC) -> list[Any]:
-    """Adds the output ``label``; its description."""
+    """Add the output ``label`` and return its description."""
     classes = model.classes_
     if len(classes) == 2:
         above = graph.add("Sub", decisions, model.best_threshold_)

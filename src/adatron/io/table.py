@@ -142,7 +142,7 @@ def find_target(columns: Collection[str], target: str | None = None, source: str
 
 
 def _format_of(name: str, content: bytes) -> str:
-    """By the first bytes, else by the ending of the name; "" for text of some kind."""
+    """The format, by the first bytes or the ending of the name; "" for text of unknown format."""
     for magic, kind in _BINARY.items():
         if content.startswith(magic):
             return kind

@@ -281,7 +281,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError("the encoded row has another shape than the names of its features")
 
     def _places(self, table: Table) -> list[int]:
-        """Where the columns of the training table are in another one; −1 for those that were dropped."""
+        """Positions of the training columns in another table; −1 for those that were dropped."""
         names = getattr(self, "feature_names_in_", None)
         if names is None or table.names is None:
             if table.n_columns != self.n_features_in_:

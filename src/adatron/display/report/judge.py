@@ -83,12 +83,12 @@ class FitStory:
 
     @cached_property
     def predictions(self) -> np.ndarray:
-        """Of the judged rows."""
+        """Predictions for the judged rows."""
         return np.asarray(self.model.predict(self.judged[0]))
 
     @cached_property
     def judgement(self) -> dict[str, Any]:
-        """What `judge` says of the judged rows."""
+        """The result of `judge` for these rows."""
         X, y = self.judged
         return judge(self.model, X, y, self.y_train, self.predictions)
 
