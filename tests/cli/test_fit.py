@@ -57,7 +57,7 @@ def test_bundled_sets(fit, name):
     assert (result["model"], result["status"]) == ("AutoSVC", "converged")
     assert result["test_error_percent"] < 30.0
     assert result["report"] == "report.html"
-    assert "Receiver operating characteristic" in Path("report.html").read_text()
+    assert "ROC curve" in Path("report.html").read_text()
 
 
 @pytest.mark.parametrize("name", ["svmguide1", "a1a"])
@@ -279,7 +279,7 @@ def test_more_classes_than_test_rows(fit, tmp_path, options):
     result = fit(letters(tmp_path / "table.csv", n=30, n_classes=14), *options, report=None)
     assert "of each class" not in result["split"]
     assert (result["n_train"], result["n_test"]) == (20, 10)
-    assert "Confusions" in Path("report.html").read_text()
+    assert "Confusion matrix" in Path("report.html").read_text()
 
 
 def test_all_rows_for_training(fit, tmp_path):

@@ -48,8 +48,8 @@ def test_classifiers(sonar, model):
     page = told(model, *sonar)
     wrong = int(np.sum(model.predict(X_test) != y_test))
     assert f"({wrong} of 104 rows" in page
-    assert "Confusions" in page
-    assert "Receiver operating characteristic" in page
+    assert "Confusion matrix" in page
+    assert "ROC curve" in page
     assert page.count("<figure>") >= 2
 
 
@@ -137,7 +137,7 @@ def test_intervals_sets_and_the_worst_prediction_are_told():
     held = 100 * np.mean((low <= y[300:]) & (y[300:] <= high))
     assert f"hold {held:.1f} % of these rows" in text
     worst = int(np.abs(model.predict(X[300:]) - y[300:]).argmax())
-    assert f"Test row {worst} (counting from 0) is furthest off" in text
+    assert f"Test row {worst} (counting from 0) is the worst" in text
     X, y = load_iris(return_X_y=True)
     model = make_pipeline(StandardScaler(), AutoSVC()).fit(X[::2], y[::2])
     text = fit_report(FitStory("iris", model, X[::2], y[::2], X[1::2], y[1::2]))

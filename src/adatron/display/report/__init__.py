@@ -53,7 +53,7 @@ _MOST_COLUMNS = 100
 _MOST_CLUSTERS = 50
 _MOST_CELLS = 50_000  # of a machine's vectors, up to which a prediction is explained in seconds
 _BACKGROUND = 10  # rows that the explained one is compared with
-_COVERAGE = 0.9  # of intervals and of sets of classes
+_COVERAGE = 0.9  # of intervals and of prediction sets
 
 
 def fit_report(story: FitStory) -> str:
@@ -99,12 +99,12 @@ def _classification(story: FitStory) -> tuple[list[tuple[str, str]], list[str]]:
         classes = story.machine.classes_
         held = np.mean((sets & (y[:, None] == classes)).any(axis=1))
         more = [(
-            f"{100 * _COVERAGE:.0f} % sets of classes",
+            f"{100 * _COVERAGE:.0f} % prediction sets",
             f"hold the true class of {100 * held:.1f} % of these rows; {sets.sum(axis=1).mean():.2f} classes "
             "on average",
         )]  # fmt: skip
     drawn = [
-        (pictures.roc(story), "Receiver operating characteristic"),
+        (pictures.roc(story), "ROC curve: the closer to the upper left corner, the better"),
         (pictures.margins(story), "Margins: rows left of the dashed line are misclassified"),
         (pictures.calibration(story), "Calibration: the closer to the dashed line, the better"),
     ]
@@ -116,11 +116,11 @@ def _confusion_table(story: FitStory) -> str:
     y = story.judged[1]
     classes = np.union1d(story.machine.classes_, y)
     if len(classes) > _MOST_CLASSES:
-        return paragraph(f"{len(classes)} classes: too many for a table of confusions.")
+        return paragraph(f"{len(classes)} classes: too many for a confusion matrix.")
     counts = confusion_matrix(y, story.predictions, labels=classes)
     rows = [[str(name), *map(str, own)] for name, own in zip(classes, counts.tolist(), strict=True)]
     header = ["true \\ predicted", *map(str, classes)]
-    return table(header, rows, numeric=range(1, len(header)), caption="Confusions")
+    return table(header, rows, numeric=range(1, len(header)), caption="Confusion matrix")
 
 
 def _regression(story: FitStory) -> tuple[list[tuple[str, str]], list[str]]:
@@ -176,7 +176,7 @@ def _model_section(machine: Any) -> list[str]:
     if isinstance(machine, AutoEstimator):
         parts.append(paragraph(choice_words(machine)))
         if len(machine.path_) > 1:
-            caption = "What each width of each kernel was worth on held-out rows"
+            caption = "How well each width of each kernel did on held-out rows"
             parts.append(figure_html(pictures.path(machine), caption))
     return parts
 
@@ -202,7 +202,7 @@ def _example_section(story: FitStory) -> list[str]:
     if story.task == "regression":
         said, true = amount_words(said), amount_words(float(true))
     sentence = (
-        f"{'Test' if story.has_test_rows else 'Training'} row {worst} (counting from 0) is furthest off: "
+        f"{'Test' if story.has_test_rows else 'Training'} row {worst} (counting from 0) is the worst: "
         f"predicted {said}, true {true}. What its columns added to the decision value, from "
         f"{amount_words(found.base)} on average to {amount_words(found.decision)} (Shapley values):"
     )
@@ -226,9 +226,9 @@ def _columns_section(story: FitStory) -> list[str]:
 
 
 def _cost_section(story: FitStory) -> list[str]:
-    spent = [("time of the fit", f"{story.seconds:.3g} s")]
+    spent = [("training time", f"{story.seconds:.3g} s")]
     if story.memory is not None:
-        spent.append(("memory at the peak", f"{story.memory / 1e6:,.0f} MB"))
+        spent.append(("peak memory", f"{story.memory / 1e6:,.0f} MB"))
     parts = [heading("Time and memory"), definitions(spent)]
     if story.model_file is None:
         return parts

@@ -85,7 +85,7 @@ def _margins_of(story: FitStory, X: Any, y: Any) -> np.ndarray:
 
 
 def roc(story: FitStory) -> Figure | None:
-    """Receiver operating characteristic of two classes."""
+    """ROC curve of two classes."""
     if "auc" not in story.judgement:
         return None
     X, y = story.judged
