@@ -19,9 +19,7 @@ _MOST = 20  # columns that are printed
 @click.command()
 @click.argument("model")
 @click.argument("data")
-@click.option(
-    "--row", type=click.IntRange(0), default=0, show_default=True, help="Row of DATA; the first is 0."
-)
+@click.option("--row", type=click.IntRange(0), default=0, show_default=True, help="Row of DATA, from 0.")
 @click.option("--class", "output", metavar="NAME", help="Class to explain. Default: the predicted one.")
 @reading_options
 @json_option

@@ -70,9 +70,7 @@ _NOT_CONVERGED = 3
     help="Penalty of a training error; inf allows none.",
 )
 @click.option("--epsilon", type=Number(0.0), help="Errors up to this size cost nothing (--model svr).")
-@click.option(
-    "--nu", type=Number(0.0, 1.0, min_open=True), help="Largest share of outliers (--model oneclass)."
-)
+@click.option("--nu", type=Number(0.0, 1.0, min_open=True), help="Largest share of outliers (oneclass).")
 @click.option("--no-scale", is_flag=True, help="Take columns of numbers as they are, without scaling.")
 @click.option("--no-intercept", is_flag=True, help="Train without a bias.")
 @click.option("--probability", is_flag=True, help="Make --model svc predict probabilities, too.")

@@ -25,9 +25,7 @@ def play(link: str | None, port: int, no_browser: bool) -> None:
     from adatron.play import PlayServer
 
     if link is not None and "#" not in link:
-        raise click.BadParameter(
-            f"{link!r} has no #, after which the points and settings are; copy the whole link."
-        )
+        raise click.BadParameter(f"{link!r} has no #, after which the points are; copy the whole link.")
     with PlayServer(port) as server, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the page says how a fit ended
         address = server.address + ("" if link is None else "#" + link.partition("#")[2])

@@ -163,7 +163,6 @@ class ConvergenceDisplay(EstimatorDisplay):
         return lines
 
     def _draw_optimum(self, ax: Axes, name: str, problems: list[int]) -> None:
-        """Lines for the values at the optimum."""
         if name == "margin":
             ax.axhline(1.0, color=INK, linestyle="--", linewidth=1.0, label="margin = 1")
         if name == "bias" and self.final_bias is not None and len(problems) <= len(COLOURS):

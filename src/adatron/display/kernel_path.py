@@ -164,7 +164,6 @@ class KernelPathDisplay(EstimatorDisplay):
         self.line_ = self.lines_[self.path.best.get("kernel", "")]
 
     def _draw_steps(self, steps: np.ndarray, style: dict[str, Any]) -> Line2D:
-        """Draw the finite criteria of these steps."""
         x, criterion = self._column(self.path.x)[steps], self._column("criterion")[steps]
         is_finite = np.isfinite(criterion)
         return self.ax_.plot(x[is_finite], criterion[is_finite], **style)[0]

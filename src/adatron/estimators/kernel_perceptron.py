@@ -68,7 +68,7 @@ class KernelPerceptron(IterFitMixin, ExpansionClassifier):
     (1.0, True)
     """
 
-    _more_epochs = "the classes may overlap, then more epochs never help: use averaged=True, or SVC"
+    _more_epochs = "if the classes overlap, more epochs never help: use averaged=True, or SVC"
 
     def __init__(
         self, kernel="rbf", *, degree=3, gamma="scale", coef0=0.0, averaged=False, fit_intercept=True,

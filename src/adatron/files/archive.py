@@ -66,9 +66,7 @@ def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[bytes, str]:
         stream.seek(max(found.st_size - 200, 0))
         seal = _SEAL.search(stream.readall())  # looked for first, as the file may be anything
         if seal is None:
-            raise ValueError(
-                f"{name!r} is not an adatron {kind}, or was cut off: it does not end in a checksum"
-            )
+            raise ValueError(f"{name!r} is not an adatron {kind}, or was cut off: no checksum at its end")
         if found.st_size > available_memory():
             raise OSError(errno.ENOMEM, f"reading it takes {found.st_size:,} bytes of memory", str(name))
         stream.seek(0)
