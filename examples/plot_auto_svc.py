@@ -3,7 +3,7 @@ A tuned classifier without tuning, and the path to it
 =====================================================
 
 ``AutoSVC`` has no C, no kernel and no kernel width to choose. It compares three kernels, their widths and
-penalties by cross-validation, then once more with weights of features that the data have taught, and takes
+penalties by cross-validation, then once more with weights of features learned from the data, and takes
 the best machine or the mean of a few. What it tried stays in ``path_``.
 """
 

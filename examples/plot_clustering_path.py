@@ -4,7 +4,7 @@ Clusters split as the kernel gets narrower
 
 Support vector clustering draws the smallest ball around all points, in the space of a Gaussian kernel. Seen in the plane of the
 data, its surface is a set of contours: a single one while the kernel is wide, more and more as the width
-σ falls. Each contour holds a cluster, of any shape, and their number is not given by anybody.
+σ falls. Each contour holds a cluster of any shape, and nobody has to give their number.
 """
 
 # %%

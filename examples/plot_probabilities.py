@@ -4,8 +4,7 @@ Probabilities that can be believed
 
 A probability is calibrated when, of the rows that get 80 %, four in five belong to the class.
 :class:`adatron.SVC` with ``probability=True`` and :class:`adatron.AutoSVC` fit a sigmoid to decision values
-of rows that were held out, columns of the same kernel matrix, so the probabilities cost little and agree
-with ``predict``.
+of held-out rows. The probabilities cost little and agree with ``predict``.
 """
 
 # %%

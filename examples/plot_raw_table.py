@@ -2,8 +2,8 @@
 From a raw table to a model
 ===========================
 
-A table as people have it: numbers, categories, dates, money written as text, and holes. It goes into ``fit`` as it
-is, and the model says what it did with each column and which columns mattered.
+A raw table has numbers, categories, dates, money written as text, and missing values. It goes into ``fit`` as it
+is, and the model says how it encoded each column and which columns mattered.
 """
 
 # %%

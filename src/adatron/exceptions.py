@@ -32,7 +32,7 @@ class ClusterError(OSError):
 
 
 class InfeasibleError(ValueError):
-    """The problem has no solution: the classes cannot be separated with this kernel.
+    """The problem has no solution: no hard margin, no tube that holds all targets, or a ν out of reach.
 
     See Also
     --------

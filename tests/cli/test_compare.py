@@ -54,8 +54,8 @@ def test_table_and_page(small_grid, run, tmp_path):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].split()[0] == "model"
-    assert len(lines) == 3 + len(OURS + THEIRS)
-    assert all("±" in line for line in lines[1:-2])
+    assert len(lines) == 4 + len(OURS + THEIRS)
+    assert all("±" in line for line in lines[1:-3])
     assert "An SVM is" in lines[-1] or "constant guess" in lines[-1]
     assert "█" in result.stdout
     assert result.stderr == "page: comparison.html\n"
@@ -108,6 +108,8 @@ def test_more_folds_than_rows(run, tmp_path):
     result = run("compare", letters(tmp_path / "table.csv", n=6, n_classes=3), "--folds", "5")
     assert result.exit_code == 1
     assert "--folds 5 needs at least 5 rows, the largest class has 2; take fewer folds" in result.stderr
+    result = run("compare", surface(tmp_path / "numbers.csv", n=9), "--folds", "5")
+    assert "--folds 5 needs at least 10 rows, there are 9; take fewer folds" in result.stderr
 
 
 def test_ctrl_c_keeps_what_was_measured(run, monkeypatch, tmp_path):

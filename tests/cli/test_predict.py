@@ -102,7 +102,7 @@ def test_the_error_is_told_where_the_target_is_known(run, table, tmp_path):
     assert score["score"]["n_wrong"] == wrong
     said = run("predict", "model.skops", table).stderr
     assert f"({wrong} of 90 rows wrong)" in said
-    assert "how sure, if the model was not trained on these rows: between" in said
+    assert "how sure, if the model was not trained on these rows: with 95 % confidence" in said
     half = tmp_path / "half.csv"
     lines = table.read_text().splitlines()
     half.write_text("\n".join([*lines[:41], *(line.rpartition(",")[0] + "," for line in lines[41:])]))

@@ -174,4 +174,4 @@ def test_lines_instead_of_a_bar(run, monkeypatch):
 def test_many_classes_fit_on_any_terminal(run, tmp_path):
     result = run("fit", letters(tmp_path / "table.csv", n=200, n_classes=40), "--model", "svc")
     assert result.exit_code == 0
-    assert "40 classes: too many for a table" in (tmp_path / "report.html").read_text()
+    assert "40 classes: too many for a confusion matrix" in (tmp_path / "report.html").read_text()

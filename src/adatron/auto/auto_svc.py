@@ -26,7 +26,7 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     """A tuned kernel classifier for tables: no C, no γ and no scaling to choose.
 
     Three kernels (city-block Laplace, Euclidean Laplace, Gaussian), their widths and penalties are compared
-    by cross-validation, then once more with weights of features that the data have taught. The model is the
+    by cross-validation, then once more with weights of features learned from the data. The model is the
     best least-squares machine, or the mean of two. More than two classes are trained one-vs-rest.
 
     Data frames may have categories, text, dates and missing values (see `TableEncoder`); missing values of
@@ -36,8 +36,8 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
 
     The same seed gives the same model, whatever the order of the rows (up to 12,000; not if `cv` is a
     splitter). The search uses at most 500 rows (1,000 above 4,000); the best machines are then trained on
-    all. Above 45,000 rows (above 12,000 where more of them would not help) they rest on up to 1,500
-    landmarks, and X is read block by block: it may be a `numpy.memmap`, or a Dask collection.
+    all. Above 45,000 rows (above 12,000 where more of them would not help) they use up to 1,500 landmarks,
+    and X is read block by block: it may be a `numpy.memmap`, or a Dask collection.
 
     Parameters
     ----------

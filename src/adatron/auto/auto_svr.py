@@ -29,10 +29,10 @@ class AutoSVR(AutoEstimator, RegressorMixin, ExpansionMachine):
 
     The search is that of `AutoSVC`: three kernels, their widths and penalties, with and without weights of
     features, and the mean of two machines where held-out rows prefer it. The loss is squared; up to
-    3,000 rows the best machine is also tried with Huber's, which outliers among the targets pull less. Tables
-    and text are treated as there; above 45,000 rows it also tries the exact kernel on 25,000 of them. If
-    positive, skewed targets such as prices and counts are clearly easier to predict on held-out rows by their
-    logarithms, machines are trained on these; predictions are targets again.
+    3,000 rows the best machine is also tried with Huber's, on which outliers among the targets weigh less.
+    Tables and text are treated as in `AutoSVC`; above 45,000 rows it also tries the exact kernel on 25,000
+    of them. If held-out rows show that positive, skewed targets such as prices and counts are clearly easier
+    to predict by their logarithms, machines are trained on these; predictions are targets again.
 
     `y` may have several columns, (n_samples, n_targets): they share kernels and penalties, and the time is
     nearly that of one. Scores are means over the targets, each in its own deviations.
@@ -82,7 +82,7 @@ class AutoSVR(AutoEstimator, RegressorMixin, ExpansionMachine):
         return replace(data, targets=np.column_stack([data.targets, *others]))
 
     def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
-        """Where logarithms of the targets are clearly easier to predict, machines learn these."""
+        """The task, with logarithms of the targets where these are clearly easier to predict."""
         self._log = None
         task = super()._task(X, y, sample_weight, groups)
         data = task.data

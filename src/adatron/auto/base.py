@@ -192,7 +192,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
         return search, lambda: self._trained_in_time(task, search, most, seconds_to_iterate, best, 2)
 
     def _trained_on_many(self, task: Task, search: Search, on_landmarks: Callable[[], Model]) -> Model:
-        """By iteration on as many rows as a matrix in memory can have, or on landmarks if that is as good."""
+        """A model by iteration on as many rows as fit into memory, or on landmarks if that is as good."""
         data, regime = task.data, self._regime
         if search.is_over():
             return on_landmarks()

@@ -95,7 +95,7 @@ def seconds_to_train(n: int) -> float:
 
 
 def seconds_per_flop() -> float:
-    """Of a small Cholesky factor on one thread."""
+    """Measured on a small Cholesky factor and one thread."""
     seconds = []
     for _ in range(3):  # the fastest counts: on a busy machine, one may wait for its turn
         A = np.eye(_TRIAL, dtype=np.float32)

@@ -74,7 +74,7 @@ class Residuals:
     def from_held_out(
         cls, X: Any, outputs: np.ndarray, targets: np.ndarray, weights: np.ndarray, of_features: Any
     ) -> Self:
-        """Of rows in scaled features; local sizes are kept if they make intervals narrower."""
+        """Residuals of rows in scaled features; local sizes are kept if they make intervals narrower."""
         residuals = targets - outputs
         plain, own, total = cls(residuals, weights, None), np.abs(residuals), float(weights.sum())
         mean, deviation = float(weights @ own) / total, float(outputs.std()) or 1.0
@@ -140,7 +140,7 @@ def likelier(probabilities: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class SetScores:
-    """Of held-out rows: the probability of all classes that seemed likelier than the true one."""
+    """Scores of held-out rows: the probability of all classes that seemed likelier than the true one."""
 
     scores: np.ndarray  # (h,)
     weights: np.ndarray  # (h,)

@@ -32,7 +32,7 @@ from adatron.numerics.exponential import exponentials
 from adatron.numerics.lapack import cholesky_in_place, cholesky_solved
 
 _ROUNDING = 64.0  # units in the last place that equal rows may be apart
-CONSTANT = 1.0  # added to the kernel, in the place of a bias
+CONSTANT = 1.0  # added to the kernel, in place of a bias
 _SQUARE = 128  # rows of a tile below the diagonal
 _ATTEMPTS = 8  # with a growing ridge
 _REFINEMENTS = 3  # solutions with a float32 factor, each for what the ones before have left

@@ -97,7 +97,7 @@ class LabelMetric:
         return float(np.mean([self(codes[rows], values[rows], threshold) for rows in parts]))
 
     def best_threshold(self, codes: np.ndarray, decisions: np.ndarray) -> float:
-        """Where to cut the decisions: half-way between two of them; 0 for more classes, or other metrics."""
+        """The best threshold, half-way between two decisions; 0 for several classes, or other metrics."""
         if not self.moves_threshold or decisions.shape[1] > 1:
             return 0.0
         values, positive = decisions[:, 0], codes == 1

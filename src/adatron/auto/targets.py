@@ -56,7 +56,7 @@ class LogTarget:
         return self.ratio * np.exp(np.minimum(outputs, self.highest)) - self.offset
 
     def adjusted(self, outputs: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> Self:
-        """With the ratio that gives predictions the mean of the targets."""
+        """A copy with the ratio that gives predictions the mean of the targets."""
         found = np.sum(weights @ np.exp(np.minimum(outputs, self.highest)))
         return replace(self, ratio=float(np.sum(weights @ (targets + self.offset)) / found))
 

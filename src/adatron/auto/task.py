@@ -57,7 +57,7 @@ def importances(task: Task, model: Model, n_columns: int) -> np.ndarray:
 
 
 def cv_results(tried: list[Candidate], best_score: float) -> dict[str, Any]:
-    """As in scikit-learn's searches; what is minimised is `best_score` less the score."""
+    """``cv_results_`` as in scikit-learn's searches; the criterion is `best_score` less the score."""
     scores = np.array([best_score - one.criterion if np.isfinite(one.criterion) else np.nan for one in tried])
     order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
     ranks = np.empty(len(tried), dtype=np.int32)

@@ -38,7 +38,7 @@ _SAMPLE_OF_MATRIX = 2_000  # of a kernel matrix, whose values cost nothing
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DualityGap:
-    """How far a fitted machine is from the optimum of its problem, and because of which rows.
+    """How far a fitted machine is from the optimum of its problem, and which rows cause it.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class DualityGap:
     primal, dual : float
         Bounds of the optimum from above and below. The multipliers of a `OneClassSVM` are scaled to sum to 1.
     rounding : float
-        The part of `gap` that only allows for rounding errors.
+        The part of `gap` that allows for rounding errors.
     worst_rows : ndarray of int
         The rows of X that contribute most to the gap, the worst first; ten at most.
     worst_shares : ndarray of float
@@ -109,8 +109,8 @@ def certify(
     Parameters
     ----------
     estimator : estimator, str or path
-        A fitted `SVC`, `SVR` or `OneClassSVM` of adatron, scikit-learn or scikit-learn-intelex, or the path
-        of a model file of LIBSVM or of `adatron.io.save_model`. Classes in any way that `SVC` trains them.
+        A fitted `SVC`, `NuSVC`, `SVR`, `NuSVR` or `OneClassSVM` of adatron, scikit-learn or
+        scikit-learn-intelex, or the path of a model file of LIBSVM or of `adatron.io.save_model`.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The rows that it was trained on, or their kernel matrix.
     y : array-like of shape (n_samples,), optional
@@ -129,7 +129,7 @@ def certify(
     Raises
     ------
     TypeError, ValueError
-        Other estimators; other rows than those of the training, or a kernel with negative eigenvalues.
+        For other estimators; for rows it was not trained on, or a kernel with negative eigenvalues.
 
     References
     ----------
@@ -220,7 +220,7 @@ def _sides(problem: BinaryProblem, kernel: Kernel, X: Any) -> _Sides:
 def _coupled_sides(
     bounds: np.ndarray, own: np.ndarray, table: np.ndarray, biases: np.ndarray | None, kernel: Kernel, X: Any
 ) -> _Sides:
-    """Those of Crammer & Singer's problem: one output for each row, that of its class less the largest other.
+    """The sides of Crammer & Singer's problem: a row's output is that of its class less the largest other.
 
     `table` has the multipliers A of all rows and classes, `own` says which is the row's class. A bias is the
     weight of a constant 1 in the kernel.

@@ -26,7 +26,7 @@ from adatron.kernels import KERNELS, CallableKernel, Kernel, Precomputed
 from adatron.kernels.rounding import long
 
 _DENSE_VALUES = 10_000_000  # of sparse rows that are filled up
-_TAKEN = "a fitted SVC, SVR or OneClassSVM of adatron or sklearn.svm, or the path of a LIBSVM model file"
+_TAKEN = "a fitted SVC, NuSVC, SVR, NuSVR, OneClassSVM (adatron or sklearn.svm), or the path of a model file"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Fitted:
     epsilon: float = 0.1
     sides: tuple[float, float] = (1.0, 1.0)  # what targets above and below cost, in units of C
     nu: float = 0.5
-    has_nu: bool = False  # a regression with ν in the place of ε
+    has_nu: bool = False  # a regression with ν in place of ε
     has_bias: bool = True
 
 
@@ -102,7 +102,7 @@ def dense_if_small(machine: Fitted) -> Fitted:
 
 
 def _parameters(model: Any) -> dict[str, Any]:
-    """Those of a `Fitted` that an estimator has under their own names."""
+    """The fields of `Fitted` that are parameters of an estimator."""
     given = model.get_params(deep=False)
     fitted = vars(model)  # machines with ν have found C or ε, with which others give the same model
     known = given | {name: fitted[f"{name}_"] for name in ("C", "epsilon") if f"{name}_" in fitted}

@@ -33,7 +33,7 @@ _GUESS = "constant guess"
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Number of folds.")
 @click.option(
     "--rows", type=click.IntRange(min=0), default=_ROWS, show_default=True,
-    help="Rows to use at most, drawn at random; 0: all.",
+    help="Use at most so many rows, drawn at random; 0: all.",
 )  # fmt: skip
 @click.option("--report", type=OUTPUT, help=f"HTML page with a bar plot. Default: {_REPORT}.")
 @click.option("--force", is_flag=True, help="Overwrite the file named by --report.")
@@ -43,10 +43,10 @@ _GUESS = "constant guess"
 def compare(data: str, as_json: bool, report: Path | None, force: bool, **options: Any) -> None:
     """Compare SVMs with other kinds of models on DATA.
 
-    At the end it says whether an SVM is worth it. The other models are a constant guess, logistic or
+    The last line says whether an SVM is worth it. The other models are a constant guess, logistic or
     ridge regression, gradient boosting, and scikit-learn's SVM with and without a grid search over 25
-    pairs of C and gamma. Errors come from cross-validation with the same folds for all; seconds are the
-    median time of a fit.
+    pairs of C and gamma. Errors are the mean over the folds of a cross-validation, the same folds for all,
+    ± its standard error; seconds are the median time of a fit.
     """
     path = may_write("--report", report, _REPORT, force=force)
     assert path is not None
@@ -63,8 +63,9 @@ def compare(data: str, as_json: bool, report: Path | None, force: bool, **option
             for model, (name, error, seconds) in zip(found["models"], _cells(found["models"]), strict=True)
         ]
         print_table(["model", found["measure"], "", "seconds"], rows, right=[1, 3])
+        click.echo(f"\nerror: mean ± standard error of {found['folds']} folds; seconds: median time of a fit")
         if found["verdict"]:
-            click.echo(f"\n{found['verdict']}")
+            click.echo(found["verdict"])
         say(f"page: {found['report'] or 'not written, as it needs matplotlib: pip install matplotlib'}")
     if found["interrupted"]:
         raise Ended("the other models were not measured")
@@ -113,9 +114,10 @@ def _folds(y: Any, n_folds: int, task: str, seed: int) -> list[tuple[Any, Any]]:
 
     is_class = task == "classification"
     most = int(np.unique(y, return_counts=True)[1].max()) if is_class else len(y)
-    if n_folds > most:
+    needed = n_folds if is_class else 2 * n_folds  # one row has no R²
+    if needed > most:
         what = "the largest class has" if is_class else "there are"
-        raise ValueError(f"--folds {n_folds} needs at least {n_folds} rows, {what} {most}; take fewer folds")
+        raise ValueError(f"--folds {n_folds} needs at least {needed} rows, {what} {most}; take fewer folds")
     kind = StratifiedKFold if is_class else KFold
     return list(kind(n_folds, shuffle=True, random_state=seed).split(y, y))
 

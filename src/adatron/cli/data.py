@@ -22,9 +22,9 @@ _TARGET = "class"  # name of the target in the bundled sets
 _TEST_SIZE = 1.0 / 3.0
 _CLASSES = 20  # up to so many different whole numbers are classes
 _OTHER_SPLIT: dict[str, Any] = {
-    "split_name": "stratified half, seeded; not the original split",
+    "split_name": "half of each class, drawn at random; not the original split",
     "split_notes": (
-        "the original split of sonar does not come with adatron, so this is a seeded stratified half split; "
+        "the original split of sonar does not come with adatron, so half of each class was drawn at random; "
         f"for the original one set ADATRON_DATA to a directory with {ORIGINAL_SONAR}",
     ),
 }
@@ -57,7 +57,7 @@ class Rows:
 
     @property
     def short_name(self) -> str:
-        """That of a file, without its folder."""
+        """The name, without the folder of a file."""
         return self.name.rpartition("/")[2] or self.name
 
     @property
@@ -75,7 +75,10 @@ class Rows:
         assert self.target is not None
         if self.target.dtype.kind != "f":
             if wanted == "regression":
-                raise ValueError(f"the target {quoted(self.target_name or '')} is text, not a number")
+                name = quoted(self.target_name or "")
+                raise ValueError(
+                    f"the target {name} is text, not a number; name another column with --target"
+                )
             return "classification"
         values = np.unique(self.target)
         few = len(values) <= min(_CLASSES, len(self.target) // 2 + 1)
@@ -172,7 +175,7 @@ def is_bundled(name: str) -> bool:
 
 def _refuse_options(name: str, target: str | None, options: dict[str, Any]) -> None:
     if target not in (None, _TARGET):
-        raise ValueError(f"--target {target!r}: that of the bundled data set {name} is called {_TARGET!r}")
+        raise ValueError(f"--target {target!r}: the target of the bundled set {name} is called {_TARGET!r}")
     if options:
         flag = next(iter(options)).replace("_", "-")
         raise ValueError(f"--{flag} is for files; {name} is a bundled data set")
@@ -214,7 +217,7 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
     from sklearn.model_selection import train_test_split
 
     if y is None or test_size == 0.0:
-        return Parts("all rows are for training", rows.X, y)
+        return Parts("all rows were used for training", rows.X, y)
     if rows.is_train is not None and test_size is None:
         return _parts(rows.X, y, np.flatnonzero(rows.is_train), rows.split_name, rows.split_notes)
     n_rows, size = len(y), _TEST_SIZE if test_size is None else test_size
@@ -224,7 +227,7 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
             f"--test-size {size:.3g} leaves {n_rows - n_test} of {n_rows} rows for training, which takes 2; "
             "make it smaller, or 0 for no test rows"
         )
-    places, kind, strata = np.arange(n_rows), "random", None
+    places, of, strata = np.arange(n_rows), "", None
     if is_class:
         _, classes, counts = np.unique(y, return_inverse=True, return_counts=True)
         places = np.flatnonzero(counts[classes] > 1)
@@ -232,10 +235,10 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
     if n_test < 1:
         return Parts("no class has two rows; to predict numbers, take --task regression", rows.X, y)
     if is_class and (counts > 1).sum() <= min(n_test, len(places) - n_test):
-        kind, strata = "stratified", classes[places]
+        of, strata = " of each class", classes[places]
     test = train_test_split(places, test_size=n_test, stratify=strata, random_state=seed)[1]
     train = np.setdiff1d(np.arange(n_rows), test)
-    return _parts(rows.X, y, train, f"{kind} share of {size:.3g}, seed {seed}")
+    return _parts(rows.X, y, train, f"{100 * size:.3g} %{of}, drawn at random with seed {seed}")
 
 
 def _parts(X: Any, y: np.ndarray, train: np.ndarray, description: str, notes: tuple = ()) -> Parts:
@@ -248,7 +251,7 @@ def rows_of(X: Any, places: np.ndarray) -> Any:
 
 
 def with_encoder(estimator: Any, X: Any, *, scale: bool = True) -> Any:
-    """The estimator, behind the steps it needs to be trained on X and to predict for any such rows.
+    """The estimator behind the steps it needs to train on X and to predict such rows.
 
     AutoSVC and AutoSVR encode and scale by themselves. Only for complete numbers, where they have no encoder,
     an imputer is in front: a number that is missing later is the median then, as in other tables.

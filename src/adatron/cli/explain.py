@@ -8,7 +8,7 @@ import click
 
 from adatron.cli.options import common_options, json_option, reading, reading_options
 from adatron.cli.terminal import collected_warnings, print_json, print_table, say
-from adatron.io.printing import printable_path
+from adatron.io.printing import printable_path, quoted
 
 if TYPE_CHECKING:
     from adatron.explanation import Explanation
@@ -27,8 +27,8 @@ _MOST = 20  # columns that are printed
 def explain(model: str, data: str, row: int, output: str | None, as_json: bool, **options: Any) -> None:
     """Explain what MODEL predicts for one row of DATA.
 
-    MODEL is a model file. Says what each column adds to the decision value (Shapley values), and which
-    training rows decided.
+    MODEL is a model file. The decision value is what the model computes for the row before it predicts.
+    You see what each column adds to it (Shapley values), and which training rows decided.
     """
     with collected_warnings() as warned:
         found, notes = _explained(model, data, row, output, reading(options))
@@ -72,13 +72,13 @@ def _explained(
 def _print(found: Explanation) -> None:
     from adatron.display.report.words import contribution_rows, value_words
 
-    of = "" if found.output is None else f" for {found.output}"
-    average = "" if found.contributions is None else f"; {found.base:.4g} on average"
+    of = "" if found.output is None else f" for {quoted(str(found.output))} (the larger, the surer)"
+    average = "" if found.contributions is None else f"; {found.base:.4g} on average over other rows"
     decision = f"{found.decision:.4g}{of}{average}"
     print_table(None, [("prediction", value_words(found.prediction)), ("decision value", decision)])
     click.echo()
     if found.contributions is None:
-        click.echo("no contributions of columns: the kernel is not a product over columns\n")
+        click.echo("what each column adds is not known for this kernel\n")
     else:
         print_table(["column", "value", "adds"], contribution_rows(found, _MOST), right=[2])
         click.echo()
@@ -88,4 +88,4 @@ def _print(found: Explanation) -> None:
     ]
     print_table(["training row", "similarity", "share"], rows, right=[0, 1, 2])
     if any(row >= 0 for row in found.rows):
-        click.echo("\ntraining rows are numbered from 0 among those that the model was trained on")
+        click.echo("\ntraining rows are numbered from 0, without test rows; negative shares lower the value")

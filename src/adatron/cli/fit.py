@@ -54,14 +54,16 @@ _NOT_CONVERGED = 3
 @click.command()
 @click.argument("data", default="sonar")
 @target_option
-@click.option("--model", type=click.Choice(list(_OPTIONS)), help="Default: auto, with nothing to choose.")
+@click.option(
+    "--model", type=click.Choice(list(_OPTIONS)), help="Default: auto, which chooses everything itself."
+)
 @click.option("--scoring", metavar="NAME", help="What --model auto optimises: roc_auc, f1, r2, ...")
 @click.option("--kernel", type=click.Choice(_KERNELS), help="Default: rbf, the Gaussian.")
 @click.option("--sigma", type=POSITIVE, help="Width of the Gaussian: gamma = 1/(2 sigma^2).")
-@click.option("--gamma", type=GAMMA, help="Coefficient of the kernel, instead of --sigma.")
-@click.option("-C", "C", type=PENALTY, help="Price of a training error; inf: allow none.")
-@click.option("--epsilon", type=Number(0.0), help="Width of the tube of --model svr.")
-@click.option("--nu", type=Number(0.0, 1.0, min_open=True), help="Share of outliers (oneclass).")
+@click.option("--gamma", type=GAMMA, help="Kernel coefficient gamma, instead of --sigma.")
+@click.option("-C", "C", type=PENALTY, help="Penalty of a training error; inf allows none.")
+@click.option("--epsilon", type=Number(0.0), help="Errors up to this size cost nothing (--model svr).")
+@click.option("--nu", type=Number(0.0, 1.0, min_open=True), help="Largest share of outliers (oneclass).")
 @click.option("--no-scale", is_flag=True, help="Take columns of numbers as they are, without scaling.")
 @click.option("--no-intercept", is_flag=True, help="Train without a bias.")
 @click.option("--probability", is_flag=True, help="Make --model svc predict probabilities, too.")
@@ -70,7 +72,7 @@ _NOT_CONVERGED = 3
 @click.option("--time-limit", type=POSITIVE, help="Seconds after which to stop with the best so far.")
 @click.option(
     "--test-size", type=Number(0.0, 1.0, max_open=True),
-    help="Share of the rows held out, seeded. Default: 1/3; sonar: its original split. 0: none.",
+    help="Share of the rows to test on; 0: none. Default: 1/3; sonar: its original split.",
 )  # fmt: skip
 @reading_options
 @click.option("-o", "--output", type=OUTPUT, help=f"Model file. Default: {_MODEL}, overwritten.")
@@ -105,7 +107,7 @@ def fit(ctx: click.Context, data: str, **options: Any) -> None:
 def _check_usage(options: dict[str, Any]) -> None:
     model, sigma, kernel = options["model"], options["sigma"], options["kernel"]
     if options["resume"] and options["checkpoint"] is None:
-        raise click.UsageError("--resume needs --checkpoint, the file to go on from.")
+        raise click.UsageError("--resume needs --checkpoint, the file to resume from.")
     if options["task"] and _TASKS.get(model, options["task"]) != options["task"]:
         raise click.UsageError(f"--model {model} is for {_TASKS[model]}.")
     if sigma is None:
@@ -119,7 +121,7 @@ def _check_usage(options: dict[str, Any]) -> None:
 
 
 def _checked_paths(options: dict[str, Any]) -> dict[str, Path | None]:
-    """Where to write; a file that cannot be written is an error before any work is done."""
+    """The files to write; one that cannot be written is an error before any work is done."""
     if find_spec("skops") is None:
         raise ImportError("model files need skops: pip install skops")
     if options["report"] is not None and find_spec("matplotlib") is None:

@@ -27,9 +27,11 @@ def inspect(model: str, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    found["kinds"] = [f"{count} {kind}" for kind, count in Counter(found.get("kinds", [])).items()]
+    found["kinds"] = [f"{kind} ({count})" for kind, count in Counter(found.get("kinds", [])).items()]
     shown = {name: value for name, value in found.items() if name != "arrays" and value not in (None, [])}
-    print_table(None, [(name.replace("_", " "), _text(value)) for name, value in shown.items()])
+    print_table(
+        None, [(name.removeprefix("n_").replace("_", " "), _text(value)) for name, value in shown.items()]
+    )
     rows = [
         [a["name"], a["dtype"], " x ".join(map(str, a["shape"])), f"{a['bytes']:,}"] for a in found["arrays"]
     ]
@@ -62,6 +64,6 @@ def _text(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}={item}" for name, item in value.items())
     if not isinstance(value, list):
-        return str(value)
+        return f"{value:.3g}" if isinstance(value, float) else str(value)
     rest = f", … ({len(value)} in all)" if len(value) > _MOST else ""
     return ", ".join(map(str, value[:_MOST])) + rest

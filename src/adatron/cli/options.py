@@ -102,30 +102,30 @@ target_option = _together(
     ),
     click.option(
         "--task", type=click.Choice(["classification", "regression"]),
-        help="Default: by the target; text and few different whole numbers are classes.",
+        help="Default: classification of text and of few different whole numbers.",
     ),
     click.option(
         "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
-        help="Seed of everything random.",
+        help="Seed of all random choices.",
     ),
 )  # fmt: skip
 _MANY: Any = {"multiple": True, "metavar": "COL"}
 reading_options = _together(
-    click.option("--missing", multiple=True, metavar="TEXT", help="Further spelling of a missing value."),
+    click.option("--missing", multiple=True, metavar="TEXT", help="Another spelling of a missing value."),
     click.option("--ignore", **_MANY, help="Column to leave out; repeatable."),
     click.option("--categorical", **_MANY, help="Column of numbers to treat as a category; repeatable."),
     click.option("--header/--no-header", default=None, help="Whether the first row has names."),
-    click.option("--delimiter", metavar="CHAR", help="Between the cells of a CSV file."),
+    click.option("--delimiter", metavar="CHAR", help="Character between the cells of a CSV file."),
     click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of a CSV file."),
-    click.option("--encoding", metavar="NAME", help="Of a text file, such as latin-1. Default: UTF-8."),
-    click.option("--zero-based", is_flag=True, help="The indices of an svmlight file begin with 0."),
-    click.option("--format", type=click.Choice(_FORMATS), help="Default: by name, else by content."),
+    click.option("--encoding", metavar="NAME", help="Of the text, such as latin-1. Default: UTF-8."),
+    click.option("--zero-based", is_flag=True, help="Indices of the svmlight file begin with 0."),
+    click.option("--format", type=click.Choice(_FORMATS), help="Of DATA. Default: by name, else by content."),
     click.option("--no-limits", is_flag=True, help="Read files of any size and number of columns."),
 )
 
 
 def reading(options: dict[str, Any]) -> dict[str, Any]:
-    """Those of `reading_options` that were given, as `adatron.io.read_table` wants them."""
+    """The `reading_options` that were given, as arguments of `adatron.io.read_table`."""
     given = {name: options[name] for name in _READING if options[name] not in (None, False, ())}
     if len(given.get("delimiter", ",")) != 1:
         raise click.UsageError(f"--delimiter must be one character, got {options['delimiter']!r}.")

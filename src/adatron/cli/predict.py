@@ -51,7 +51,7 @@ def predict(
         from adatron.display.report.words import score_words
 
         (_, error), (_, sure), *_ = score_words(score, "the target")
-        say(f"the target is known: error {error}")
+        say(f"error on these rows, whose target is known: {error}")
         say(f"how sure, if the model was not trained on these rows: {sure}")
 
 

@@ -98,7 +98,8 @@ def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("columns", summary["columns"]),
     ]
     if summary["task"]:
-        rows.append(("held out", f"{counted(summary['n_test'], 'row')} for testing ({summary['split']})"))
+        n_test = counted(summary["n_test"], "row")
+        rows.append(("held out", f"{n_test} kept for testing ({summary['split']})"))
     if test:
         rows += score_words(test, summary["target"] or "the target")
         if "scoring" in test:
@@ -129,12 +130,12 @@ def _advice(summary: dict[str, Any]) -> str:
     if summary["status"] in ("time_limit", "stopped"):
         return "the fit was cut short: give it more time, or resume it from a --checkpoint with --resume"
     if not summary["converged"]:
-        return 'see what did not converge above, and "When a fit does not converge" in the docs'
+        return 'see above why it did not converge, and "When a fit does not converge" in the docs'
     if "n_clusters" in summary:
-        return "see the report"
+        return "look at the report, which shows the clusters"
     if "outliers_percent" in summary:
-        return f"{use} to find outliers"
+        return f"to find outliers (prediction -1): {use}"
     if test and not test["is_better"]:
-        return "do not rely on it yet: more rows, or columns that say more about the target, may help"
-    more = "; more rows would narrow the interval" if test and test["n_judged"] < _FEW_ROWS else ""
-    return f"{use} to predict, adatron compare to try other kinds of models{more}"
+        return "do not rely on this model yet: more rows, or columns that say more about the target, may help"
+    more = "; more rows would make the error more certain" if test and test["n_judged"] < _FEW_ROWS else ""
+    return f"to predict: {use}; to try other kinds of models: adatron compare DATA{more}"

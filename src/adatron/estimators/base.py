@@ -73,7 +73,7 @@ class FitTasks:
 
 @dataclass
 class FitPlan:
-    """The runs of a fit and what their solutions are turned into attributes with."""
+    """The runs of a fit, and what turns their solutions into attributes."""
 
     kernel: Kernel
     data: TrainingSet
@@ -81,7 +81,7 @@ class FitPlan:
     runs: list[Run]
     reason: str = ""  # why the kernel matrix is held as it is
     layout: Any = None  # how problems map to classes, where there are any
-    constant: float = 0.0  # added to the kernel for training, in the place of a bias
+    constant: float = 0.0  # added to the kernel for training, in place of a bias
     time_limit: float | None = None
     n_threads: int = 1
     began: float = field(default_factory=monotonic)
@@ -99,7 +99,7 @@ class FitPlan:
         return one_blas_thread() if own_threads or few_rows else nullcontext()
 
     def rounds(self, *, watched: bool = True) -> Iterator[list[EpochRecord]]:
-        """One epoch of every run after the other; where nobody is watching, a run may take several."""
+        """One epoch of each run in turn; unless `watched`, a run may take several at a time."""
         for run in self.runs:
             run.is_watched = watched
         remaining = None if self.time_limit is None else self.time_limit - (monotonic() - self.began)

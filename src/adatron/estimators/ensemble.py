@@ -74,8 +74,7 @@ class EnsembleSVC(IterFitMixin, ReducibleMixin, ExpansionClassifier):
     duality_gap_ : float
         Relative gap of `final_svm_` as a hard-margin SVM; 1 if it separates nothing.
     gap_is_exact_ : bool
-        Whether it was computed with float64 values of the kernel itself; above 1,000 rows, or with `rank`, it
-        was not.
+        Whether it was computed with float64 values of the kernel itself, and not with float32 ones or `rank`.
     status_, converged_, history_, kernel_error_ : as in `SVC`
     encoder_ : as in `OneClassSVM`
 

@@ -179,7 +179,7 @@ class DecisionMixin:
 
     @lazy_on_dask
     def decision_function(self: Any, X: Any) -> np.ndarray:
-        """Signed score of each row of `X`, as scikit-learn's machines have it.
+        """Signed score of each row of `X`, in the form that scikit-learn gives it.
 
         Parameters
         ----------
@@ -301,7 +301,7 @@ def libsvm_form(machine: Any) -> LibsvmForm:
 
 
 def fitted_like(kind: Any, machine: Any, form: LibsvmForm) -> Any:
-    """A machine of a class of `sklearn.svm` that decides as the form says.
+    """A fitted machine of `sklearn.svm` that decides as the form says.
 
     scikit-learn predicts from copies of its public attributes, with the signs of LIBSVM. A fit on one row for
     each class makes all attributes of the installed version; those that make the model are then replaced.

@@ -18,7 +18,7 @@ from adatron.tables import TableEncoder, needs_encoding
 from adatron.tables.matching import in_order
 
 _LARGEST_TARGET = 1e100  # beyond, squares of sums of targets overflow
-_FEW_CLASSES = 20  # up to which nobody could mean a regression
+_FEW_CLASSES = 20  # up to which the target cannot be meant as a regression
 _UNEQUAL = 1e10  # ratio of the widths of two columns from which float64 all but loses the narrow one
 
 
@@ -190,7 +190,7 @@ def _check_sparse_structure(X: Any) -> None:
 
 
 def _first_unconvertible(X: Any) -> str | None:
-    """Where the first entry is that cannot become a number."""
+    """The place of the first entry that cannot become a number."""
     names = list(X.columns) if hasattr(X, "columns") else None
     try:
         table = np.asarray(X, dtype=object)

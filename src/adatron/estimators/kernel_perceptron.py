@@ -20,9 +20,9 @@ class KernelPerceptron(IterFitMixin, ExpansionClassifier):
     """Rosenblatt's perceptron, plain or averaged, for any kernel.
 
     The points are visited in order; a mistake on point i adds it to the expansion. The fit ends after
-    an epoch without a mistake, and their number is bounded by `adatron.bounds.novikoff_bound`. On classes
-    that no hyperplane separates it would never end: `max_iter` does, with status MAX_ITER. With a linear
-    kernel of few features the weights themselves are updated (primal form). No sample weights.
+    an epoch without a mistake; `adatron.bounds.novikoff_bound` limits the number of mistakes. On classes
+    that no hyperplane separates `max_iter` ends it, with status MAX_ITER. With a linear kernel of few
+    features the weights themselves are updated (primal form). No sample weights.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class KernelPerceptron(IterFitMixin, ExpansionClassifier):
     (1.0, True)
     """
 
-    _more_epochs = "the classes may overlap, then more epochs never help: use averaged=True, or SVC"
+    _more_epochs = "if the classes overlap, more epochs never help: use averaged=True, or SVC"
 
     def __init__(
         self, kernel="rbf", *, degree=3, gamma="scale", coef0=0.0, averaged=False, fit_intercept=True,

@@ -77,7 +77,6 @@ class LinearMachine(PredictMixin, KernelMachine):
         parameters.as_random_state(self.random_state)
 
     def _decisions(self, X: Any) -> np.ndarray:
-        """Outputs of all problems, shape (n, n_problems)."""
         check_is_fitted(self)
         return np.asarray(check_predict_X(self, X) @ self.coef_.T) + self.intercept_
 

@@ -1,4 +1,4 @@
-"""`NuSVC` and `NuSVR`: ν in the place of C or ε, drop-ins for those of `sklearn.svm`."""
+"""`NuSVC` and `NuSVR`: ν in place of C or ε, drop-ins for those of `sklearn.svm`."""
 
 from dataclasses import replace
 from typing import Any
@@ -22,26 +22,26 @@ _HARDLY_ANY = 1e-5  # the same where the search has ended without finding one
 
 
 class NuSVC(SVC):
-    """Support vector classification with ν in the place of C, and a certificate.
+    """Support vector classification with ν in place of C, and a certificate.
 
-    ν is a part of the training rows: at most this part is within the margin or on the wrong side, and at
-    least this part are support vectors. The model is that of `SVC` for some C, which is found with it.
+    ν is a share of the training rows: at most this share is within the margin or on the wrong side, and at
+    least this share are support vectors. The model is that of `SVC` for a certain C, which the fit finds.
     A drop-in for `sklearn.svm.NuSVC`: parameters and fitted attributes have the same names and conventions.
 
     Parameters
     ----------
     nu : float, default=0.5
-        Above 0, at most 1. An `InfeasibleError` says so where ν is more than twice the part of the smaller
-        of two classes, or so small that no margin is left.
+        Above 0, at most 1. An `InfeasibleError` where ν is more than twice the share of the smaller of two
+        classes, or so small that no margin is left.
     kernel, degree, gamma, coef0 : as in `SVC`, default="rbf", 3, "scale", 0.0
     shrinking, probability : as in `SVC`, default=True, False
     tol : float, default=1e-3
-        Relative duality gap, of the ν-problem, at which the fit ends. Up to 1,000 rows, and for a `tol` below
+        Relative duality gap of the ν-problem at which the fit ends. Up to 1,000 rows, and for a `tol` below
         1e-4, the optimum is then looked for exactly.
     cache_size, class_weight, verbose : as in `SVC`, default="auto", None, False
         Weights of rows and classes count in ν.
     max_iter : int, default=-1
-        Values of C that are tried at most, and epochs for each of them; -1 is 100,000.
+        At most so many values of C, and so many epochs for each; -1 is 100,000.
     decision_function_shape, break_ties, random_state, fit_intercept : as in `SVC`, default="ovr", False, \
 None, True
     solver : {"auto", "adatron", "adatron-secant", "multiplicative"} or Solver, default="auto"
@@ -55,7 +55,7 @@ None, True
     C_ : ndarray of shape (n_problems,)
         The C with which `SVC` gives the same model.
     n_iter_ : ndarray of shape (n_problems,)
-        How many C were tried.
+        Number of values of C that were tried.
     duality_gap_ : float
         Relative duality gap of the ν-problem, ``½‖w‖² − ρ ν W + Σ w_i max(0, ρ − y_i (f_i + b))``, where w_i
         are the weights of the rows and W is their sum; the worst over all problems.
@@ -149,24 +149,24 @@ None, True
 
 
 class NuSVR(SVR):
-    """Support vector regression with ν in the place of ε, and a certificate.
+    """Support vector regression with ν in place of ε, and a certificate.
 
-    ν is a part of the training rows: at most this part is outside of the tube, and at least this part are
-    support vectors. The model is that of `SVR` for some ε, which is found with it. A drop-in for
+    ν is a share of the training rows: at most this share is outside the tube, and at least this share are
+    support vectors. The model is that of `SVR` for a certain ε, which the fit finds. A drop-in for
     `sklearn.svm.NuSVR`: parameters and fitted attributes have the same names and conventions.
 
     Parameters
     ----------
     nu : float, default=0.5
-        Above 0, at most 1. Where ν is more than the part of support vectors at ε = 0, that is the model.
+        Above 0, at most 1. Where ν exceeds the share of support vectors at ε = 0, the fit ends with ε = 0.
     C : float, default=1.0
         Bound on the multipliers, finite.
     kernel, degree, gamma, coef0, shrinking : as in `SVR`, default="rbf", 3, "scale", 0.0, True
     tol : float, default=1e-3
-        Relative duality gap, of the ν-problem, that the fit aims at half of, as in `SVR`.
+        Relative duality gap of the ν-problem; the fit aims at half of it, as in `SVR`.
     cache_size, verbose : as in `SVR`, default="auto", False
     max_iter : int, default=-1
-        Values of ε that are tried at most, and epochs for each of them; -1 is 100,000.
+        At most so many values of ε, and so many epochs for each; -1 is 100,000.
     fit_intercept : as in `SVR`, default=True
     solver : {"auto", "adatron", "adatron-secant", "multiplicative"} or Solver, default="auto"
     learning_rate, rank, time_limit, warm_start : as in `SVR`, default="auto", None, None, False
@@ -177,7 +177,7 @@ class NuSVR(SVR):
     epsilon_ : float
         The ε with which `SVR` gives the same model.
     n_iter_ : int
-        How many ε were tried.
+        Number of values of ε that were tried.
     duality_gap_ : float
         Relative duality gap of the ν-problem, ``½‖w‖² + C (ε ν W + Σ w_i max(0, |t_i − f_i − b| − ε))``,
         where w_i are the weights of the rows and W is their sum.

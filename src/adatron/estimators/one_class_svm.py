@@ -28,14 +28,14 @@ class OneClassSVM(OutlierMixin, DecisionMixin, SupportVectorMachine):
     Parameters
     ----------
     nu : float, default=0.5
-        Above 0, at most 1: at most this part of the weight lies outside, at least this part belongs to
+        Above 0, at most 1: at most this share of the weight lies outside, at least this share belongs to
         support vectors.
     kernel, degree, gamma, coef0 : as in `SVC`, default="rbf", 3, "scale", 0.0
     tol : float, default=1e-3
         Relative duality gap of the result; the fit aims at a tenth of it.
     shrinking, cache_size, verbose, max_iter : as in `SVC`, default=True, "auto", False, -1
     solver : {"auto", "adatron", "adatron-secant", "multiplicative"} or Solver, default="auto"
-        As in `SVC`; "m3", "munk" and "rho" cannot keep the sum of the multipliers.
+        As in `SVC`; "m3", "munk" and "rho" cannot keep the sum of the multipliers constant.
     learning_rate, rank, time_limit, warm_start : as in `SVC`, default="auto", None, None, False
     random_state, n_jobs, exact_certificate : as in `SVR`, default=None, None, False
 

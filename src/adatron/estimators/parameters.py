@@ -173,7 +173,7 @@ def is_precomputed(kernel: Any) -> bool:
 
 
 def kernel_from(estimator: Any, X: Any, weights: np.ndarray) -> Kernel:
-    """The kernel that the parameters describe for weighted rows; warns of a function that is no kernel."""
+    """The kernel that the parameters describe; warns of a function that is not symmetric or deterministic."""
     kernel = estimator.kernel
     if callable(kernel) and not isinstance(kernel, Kernel):
         kernel = CallableKernel(kernel)
@@ -230,7 +230,7 @@ def _gamma(gamma: Any, X: Any, weights: np.ndarray) -> float:
 
 
 def _weighted_mean(weights: np.ndarray, values: np.ndarray) -> float:
-    """Precise enough for a row of weight 2 and the row twice to give the same bits."""
+    """Weighted mean that gives a row of weight 2 and the row twice the same bits."""
     return float((weights * values.astype(np.longdouble)).sum() / weights.sum())
 
 
@@ -270,7 +270,7 @@ def kernel_matrix(
 
 
 def inspect_gram(gram: Gram, kernel: Kernel) -> bool:
-    """Refuse a vanishing kernel, warn of a suspicious one; whether it is indefinite."""
+    """Whether the kernel is indefinite; refuses one that vanishes, and warns of a suspicious one."""
     m, psd = gram.m, kernel.traits.psd
     few = np.arange(0, m, -(-m // _FEW_ROWS))  # spread over all; mostly they show that nothing is wrong
     if psd and len(few) > 2 and not _suspicion(gram.block(few, few)):
@@ -289,7 +289,7 @@ def inspect_gram(gram: Gram, kernel: Kernel) -> bool:
 
 
 def _suspicion(sample: np.ndarray) -> str:
-    """What is wrong with a degenerate kernel; two rows do not tell."""
+    """What is wrong with a degenerate kernel; two rows are too few to say."""
     last, size = len(sample) - 1, float(np.abs(sample).max())
     if last < 2:
         return ""

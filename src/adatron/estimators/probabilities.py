@@ -87,7 +87,7 @@ class ClassProbabilities:
         return np.column_stack([1.0 - positive, positive])
 
     def log_odds(self, decisions: np.ndarray) -> np.ndarray:
-        """Of the second class against the first; they have the sign of the decision, and rise with it."""
+        """Log-odds of the second class: they have the sign of the decision, and rise with it."""
         slopes = self.slope * decisions
         least, found = AGREEMENT * slopes, slopes + self.intercepts[0]
         return np.where(decisions > 0.0, np.maximum(found, least), np.minimum(found, least))
@@ -137,7 +137,7 @@ def _fitted(z: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[fl
 
 
 def _bounded(theta: np.ndarray) -> np.ndarray:
-    """With a slope within its bounds."""
+    """The parameters with the slope clipped to its bounds."""
     return np.concatenate([np.clip(theta[:1], _FLATTEST, 1.0 / _FLATTEST), theta[1:]])
 
 
@@ -273,7 +273,7 @@ def held_out_decisions(
 
 
 def _without_folds(run: Run, solutions: list[DualSolution], folds: np.ndarray, n_folds: int) -> tuple:
-    """The problems of a run once for each fold, without the rows of that fold, and where to start."""
+    """The problems of a run for each fold, without the rows of that fold, and where to start."""
     old = run.problem
     y, p = np.tile(old.y, (1, n_folds)), np.tile(old.p, (1, n_folds))
     upper = np.hstack([np.where((folds == fold)[:, None], 0.0, old.upper) for fold in range(n_folds)])

@@ -29,8 +29,8 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
     ----------
     C : float, default=1.0
         Bound on the multipliers: the price of a target one unit outside of the tube; ``float("inf")``
-        allows none outside, and is an `InfeasibleError` where no function of the kernel can do that with
-        multipliers of up to 1e6 times the targets over the kernel.
+        allows none outside, which is an `InfeasibleError` where it would take multipliers above 1e6 times the
+        targets over the kernel.
     epsilon : float, default=0.1
         Half the width of the tube within which errors cost nothing. A quantile has no tube.
     kernel, degree, gamma, coef0 : as in `SVC`, default="rbf", 3, "scale", 0.0
@@ -54,7 +54,7 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
         What C multiplies: errors beyond the tube, or the pinball loss of a quantile, which is `quantile`
         times the error where the target is above the prediction, ``1 - quantile`` times where it is below.
     quantile : float, default=0.5
-        Between 0 and 1: with ``loss="quantile"`` about this part of the weight has targets below the
+        Between 0 and 1: with ``loss="quantile"`` about this share of the weight has targets below the
         prediction, and exactly so, up to the rows on the curve, if a bias is fitted. 0.5 is the median.
 
     Attributes
@@ -129,7 +129,7 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
         return upper
 
     def _centre(self, data: TrainingSet) -> float:
-        """What a bias takes off the targets, so that sums of them lose fewer digits."""
+        """The middle of the targets, which a bias makes up for: sums of smaller targets lose fewer digits."""
         return 0.5 * float(data.targets.min() + data.targets.max()) if self.fit_intercept else 0.0
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ _SHOWN = 10  # columns in the text
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """What a model says about one row, and because of what.
+    """A prediction for one row, and the reasons for it.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ class Explanation:
     similarities : ndarray
         Kernel values of these rows with the row, 1 for the same row.
     shares : ndarray
-        Their parts of the decision: what they add to it, over the sum of the sizes of what all rows add.
+        What these rows add to the decision, over the sum of the absolute contributions of all rows.
 
     See Also
     --------
-    explain : makes it.
+    explain : returns it.
 
     References
     ----------
@@ -193,7 +193,7 @@ def _contributions(
 
 
 def _one_row(x: Any) -> Any:
-    """The row as something that has one row."""
+    """The row as an array or a table of one row."""
     if isinstance(as_frame(x), nw.DataFrame) or sparse.issparse(x):
         row = x
     elif nw.dependencies.is_pandas_series(x):
@@ -210,7 +210,7 @@ def _plain(value: Any) -> Any:
 
 
 def _weights(machine: Any, predicted: Any, output: Any) -> tuple[Any, np.ndarray]:
-    """The class to explain, and the weights of the problems whose sum decides for it."""
+    """The class to explain, and the weights with which problems add up to its decision."""
     if "classes_" not in vars(machine):
         k = np.size(predicted)
         if k == 1 and output is not None:

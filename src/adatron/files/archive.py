@@ -2,7 +2,7 @@
 
 The comment at the end of an archive says who wrote what and ends in the digest of all bytes before that::
 
-    adatron 0.1.0 model sha256:5f2c…
+    adatron 0.2.0 model sha256:5f2c…
 
 Members are not compressed, so that no archive takes more memory than a small multiple of its size.
 """
@@ -62,7 +62,7 @@ def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[bytes, str]:
         stream.seek(max(found.st_size - 200, 0))
         seal = _SEAL.search(stream.readall())  # looked for first, as the file may be anything
         if seal is None:
-            raise ValueError(f"{name!r} is not an adatron {kind}, or was cut off: it ends in no checksum")
+            raise ValueError(f"{name!r} is not an adatron {kind}, or was cut off: no checksum at its end")
         if found.st_size > available_memory():
             raise OSError(errno.ENOMEM, f"reading it takes {found.st_size:,} bytes of memory", str(name))
         stream.seek(0)

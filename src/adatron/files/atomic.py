@@ -17,7 +17,7 @@ _SPECIAL_FILES = {
 
 
 def atomic_write(path: str | os.PathLike[str], chunks: Iterable[Any]) -> None:
-    """Write chunks of bytes, so that `path` is the old file or the whole new one, whatever happens meanwhile.
+    """Write chunks of bytes, so that `path` is the old file or the whole new one, whatever happens.
 
     After a failure no temporary file is left; only a process that is killed may leave ``.adatron-….tmp``.
     """

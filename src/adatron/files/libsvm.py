@@ -31,7 +31,7 @@ def to_libsvm(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : SVC, SVR or OneClassSVM
+    model : SVC, NuSVC, SVR, NuSVR or OneClassSVM
         With a linear, polynomial, Gaussian or sigmoid kernel; more than two classes trained in pairs.
     path : str or path
         Written whole or not at all.
@@ -64,7 +64,9 @@ def to_libsvm(model: Any, path: str | os.PathLike[str]) -> None:
     """
     kind = next((name for machine, name in _TYPES.items() if isinstance(model, machine)), None)
     if kind is None:
-        raise ValueError(f"LIBSVM has no {type(model).__name__}; SVC, SVR and OneClassSVM can be written")
+        raise ValueError(
+            f"LIBSVM has no {type(model).__name__}; SVC, NuSVC, SVR, NuSVR and OneClassSVM can be written"
+        )
     refuse_tables(model, "LIBSVM")
     form = libsvm_form(model)
     if form.kernel["kernel"] not in _KERNELS:
@@ -158,7 +160,7 @@ def read_libsvm(path: str | os.PathLike[str]) -> LibsvmFile:
     kind, kernel = (" ".join(header.get(name, ["missing"])) for name in ("svm_type", "kernel_type"))
     if kind not in kinds or kernel not in kernels:
         raise ValueError(
-            f"{os.fspath(path)} is no model of LIBSVM that can be read: its svm_type is {kind} (not one of "
+            f"{os.fspath(path)} is not a LIBSVM model that can be read: its svm_type is {kind} (not one of "
             f"{', '.join(kinds)}) or its kernel_type {kernel} (not one of {', '.join(kernels)})"
         )
     try:

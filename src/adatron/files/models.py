@@ -104,7 +104,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     >>> from adatron import io
     >>> io.load_model(__file__)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
-    ValueError: '…/models.py' is not an adatron model, or was cut off: it does not end in a checksum
+    ValueError: '…/models.py' is not an adatron model, or was cut off: no checksum at its end
     """
     loads = skops_io().loads
     data, _ = read_archive(path, "model")

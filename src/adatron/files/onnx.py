@@ -27,8 +27,9 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = No
     Parameters
     ----------
     model : estimator
-        `SVC` (two classes, or trained in pairs), `SVR`, `OneClassSVM`; `EnsembleSVC`, `KernelPerceptron` and
-        `ParzenClassifier` with two classes; `AutoSVC` and `AutoSVR`; or a pipeline that ends in one of them.
+        `SVC` and `NuSVC` (two classes, or trained in pairs), `SVR`, `NuSVR`, `OneClassSVM`; `EnsembleSVC`,
+        `KernelPerceptron` and `ParzenClassifier` with two classes; `AutoSVC` and `AutoSVR`; or a pipeline
+        that ends in one of them.
         Models of tables have an input of shape (n, 1) for each column: float64 for numbers, NaN where one is
         missing, text for categories. Columns of dates and of text of several words are a ValueError.
     path : str or path

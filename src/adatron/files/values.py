@@ -75,7 +75,7 @@ _RUN_ATTRIBUTES = ("_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fi
 
 
 def read_value(path: str | os.PathLike[str], kind: str) -> Any:
-    """The value in a file of this kind; a ValueError says what is wrong with it."""
+    """The value in a file of this kind; a ValueError says what is wrong with the file."""
     loads = skops_io().loads
     data, _ = read_archive(path, kind)
     with refusing(path):

@@ -66,7 +66,7 @@ class DenseTiles(TileEvaluator):
         return factor
 
     def left(self, right: np.ndarray) -> np.ndarray:
-        """``[scale X, o(X), 1]`` in the place of the right factor."""
+        """``[scale X, o(X), 1]`` in place of the right factor."""
         right[:, self.d :] = self.form.left(right[:, self.d :])
         right[:, : self.d] *= self.dtype.type(self.form.scale)
         return right

@@ -142,7 +142,7 @@ def find_target(columns: Collection[str], target: str | None = None, source: str
 
 
 def _format_of(name: str, content: bytes) -> str:
-    """By the first bytes, else by the ending of the name; "" for text of some kind."""
+    """The format, by the first bytes or the ending of the name; "" for text of unknown format."""
     for magic, kind in _BINARY.items():
         if content.startswith(magic):
             return kind
@@ -171,7 +171,7 @@ def _read_arrow(name: str, content: bytes, kind: str, max_bytes: float) -> Any:
         row = re.search(r" in row (\d+)", str(error))
         place = f"{name}:{int(row[1]) + 1}" if row else name
         message = " ".join(str(error).split())
-        raise ValueError(f"{place}: no {kind} file, or damaged: {message}") from error
+        raise ValueError(f"{place}: not a {kind} file, or damaged: {message}") from error
 
 
 def _check_width(name: str, n_columns: int, max_columns: float) -> None:
@@ -293,7 +293,9 @@ def _to_utf8(name: str, content: bytes, encoding: str | None) -> bytes:
     if offset is not None:
         line = 1 + content.count(b"\n", 0, offset)
         found = f"found byte 0x{content[offset]:02x} at byte offset {offset}"
-        raise ValueError(f"{name}:{line}: not {codec} text: {found}; --encoding says what it is")
+        raise ValueError(
+            f"{name}:{line}: not {codec} text: {found}; if it is text, name its encoding with --encoding"
+        )
     if not text or text.isspace():
         raise ValueError(f"{name}: is empty, expected a table")
     return text

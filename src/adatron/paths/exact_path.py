@@ -190,7 +190,7 @@ class ExactPath:
         return (alpha - 0.5 * alpha * self.y * self.outputs_at(C)).sum(axis=-1)
 
     def _multipliers(self, knot: int, weights: np.ndarray) -> np.ndarray:
-        """Those of the groups at a breakpoint."""
+        """Multipliers of the groups at a breakpoint."""
         C, _, side, free = self.knots[knot]
         alpha = np.where(side == LEFT, C * weights, 0.0)
         alpha[(side == ELBOW) | (side == PARKED)] = free

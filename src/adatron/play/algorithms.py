@@ -122,8 +122,8 @@ ALGORITHMS = {
     ),
     "ensemble": Algorithm(
         "Ensemble of ρ-SVMs",
-        "Averages all stages that the ρ-SVM passes on its way. No C, and no moment to stop at: each epoch "
-        "adds a stage.",
+        "Averages all stages that the ρ-SVM passes on its way. No C, and no stopping time to choose: each "
+        "epoch adds a stage.",
         ("eps", "max_iter"), EnsembleSVC,
     ),
     "auto": Algorithm(

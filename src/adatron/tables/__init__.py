@@ -14,7 +14,7 @@ array([[-0.21,  1.  ],
        [ 1.6 ,  0.  ],
        [-0.68, -1.  ]])
 
-How categories of many levels are encoded is Micci-Barreca's (2001).
+Target means of categories with many levels follow Micci-Barreca (2001).
 """
 
 from adatron.tables.columns import is_table

@@ -114,7 +114,7 @@ def _as_labels(column: Column) -> Column:
 
 
 def _sorted_levels(texts: list[str], codes: np.ndarray, missing: Set[str]) -> tuple[np.ndarray, list[str]]:
-    """The texts without those that are missing, sorted, and codes that point to them; −1 stays −1."""
+    """The texts that are not missing, sorted, and codes that point to them; −1 stays −1."""
     levels = sorted(set(texts) - missing)
     place = {text: i for i, text in enumerate(levels)}
     return np.array([*(place.get(text, -1) for text in texts), -1])[codes], levels
@@ -142,7 +142,7 @@ def distinct(names: Iterable[Any]) -> list[str]:
 
 
 def is_table(X: Any) -> bool:
-    """Tell whether X has columns that may be other than numbers.
+    """Tell whether X may have columns other than numbers.
 
     Parameters
     ----------

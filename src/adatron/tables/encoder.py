@@ -30,7 +30,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     The scales are made for kernels, so do not standardise the result. Numbers are centred, divided by a
     robust standard deviation and smoothly clipped at ±5; two-valued columns are −1 and 1; a category has a
-    column of 0 and 1 for each level, so that two levels have the city-block distance of two values. A missing
+    column of 0 and 1 for each level, so that two levels are as far apart (city-block) as −1 and 1. A missing
     number is the median, a missing category a level of its own; where at least five rows (fewer in small
     tables) lack a value, a further column says so. Levels of fewer than five rows are joined, and unseen
     levels belong to them. Categories of more than 40 levels get columns for the 40 most frequent ones and the
@@ -283,7 +283,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError("the encoded row has another shape than the names of its features")
 
     def _places(self, table: Table) -> list[int]:
-        """Where the columns of the training table are in another one; −1 for those that were dropped."""
+        """Positions of the training columns in another table; −1 for those that were dropped."""
         names = getattr(self, "feature_names_in_", None)
         if names is None or table.names is None:
             if table.n_columns != self.n_features_in_:

@@ -113,7 +113,7 @@ def _is_id_name(name: str) -> bool:
 
 
 def needs_encoding(X: Any) -> bool:
-    """Tell whether a table has anything but complete columns of numbers that are no identifiers.
+    """Tell whether a table needs a `TableEncoder`: text, dates, gaps or identifiers among its columns.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def needs_encoding(X: Any) -> bool:
     Returns
     -------
     bool
-        False also for whatever is no table.
+        False for anything that is not a table.
 
     See Also
     --------

@@ -50,7 +50,7 @@ _MOST_COLUMNS = 100
 _MOST_CLUSTERS = 50
 _MOST_CELLS = 50_000  # of a machine's vectors, up to which a prediction is explained in seconds
 _BACKGROUND = 10  # rows that the explained one is compared with
-_COVERAGE = 0.9  # of intervals and of sets of classes
+_COVERAGE = 0.9  # of intervals and of prediction sets
 
 
 def fit_report(story: FitStory) -> str:
@@ -95,18 +95,18 @@ def _classification(story: FitStory) -> tuple[list[tuple[str, str]], list[str]]:
         sets = story.machine.predict_set(_inputs(story, X), coverage=_COVERAGE)
         held = np.mean((sets & (y[:, None] == classes)).any(axis=1))
         more = [(
-            f"{100 * _COVERAGE:.0f} % sets of classes",
+            f"{100 * _COVERAGE:.0f} % prediction sets",
             f"hold the true class of {100 * held:.1f} % of these rows; {sets.sum(axis=1).mean():.2f} classes "
             "on average",
         )]  # fmt: skip
     drawn = pictures.roc(story), pictures.margins(story), pictures.calibration(story)
     names = np.union1d(classes, y)
-    confusions = paragraph(f"{len(names)} classes: too many for a table of confusions.")
+    confusions = paragraph(f"{len(names)} classes: too many for a confusion matrix.")
     if len(names) <= _MOST_CLASSES:
         counts = confusion_matrix(y, story.predictions, labels=names).tolist()
         rows = [[str(name), *map(str, own)] for name, own in zip(names, counts, strict=True)]
         header = ["true \\ predicted", *map(str, names)]
-        confusions = table(header, rows, numeric=range(1, len(header)), caption="Confusions")
+        confusions = table(header, rows, numeric=range(1, len(header)), caption="Confusion matrix")
     return more, [confusions, beside([figure for figure in drawn if figure])]
 
 
@@ -186,7 +186,7 @@ def _example_section(story: FitStory) -> list[str]:
     if story.task == "regression":
         said, true = amount_words(said), amount_words(float(true))
     sentence = (
-        f"{'Test' if story.has_test_rows else 'Training'} row {worst} (counting from 0) is furthest off: "
+        f"{'Test' if story.has_test_rows else 'Training'} row {worst} (counting from 0) is the worst: "
         f"predicted {said}, true {true}. What its columns added to the decision value, from "
         f"{amount_words(found.base)} on average to {amount_words(found.decision)} (Shapley values):"
     )
@@ -210,9 +210,9 @@ def _columns_section(story: FitStory) -> list[str]:
 
 
 def _cost_section(story: FitStory) -> list[str]:
-    spent = [("time of the fit", f"{story.seconds:.3g} s")]
+    spent = [("training time", f"{story.seconds:.3g} s")]
     if story.memory is not None:
-        spent.append(("memory at the peak", f"{story.memory / 1e6:,.0f} MB"))
+        spent.append(("peak memory", f"{story.memory / 1e6:,.0f} MB"))
     parts = [heading("Time and memory"), definitions(spent)]
     if story.model_file is None:
         return parts

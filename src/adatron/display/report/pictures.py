@@ -34,7 +34,7 @@ def convergence(machine: Any) -> str:
 def path(machine: Any) -> str:
     figure, (ax,) = new_figure(1, [("", "")])
     KernelPathDisplay(machine.path_).plot(ax=ax, support_vectors=False)
-    return figure_html(figure, "What each width of each kernel was worth on held-out rows")
+    return figure_html(figure, "How well each width of each kernel did on held-out rows")
 
 
 def margins(story: FitStory) -> str:
@@ -88,7 +88,7 @@ def roc(story: FitStory) -> str:
     ax.plot(false, true, label=f"area {story.judgement['auc']:.3f}")
     ax.plot([0, 1], [0, 1], color=INK_STAND_IN, linestyle="--", linewidth=1.0, label="guessing")
     add_legend(ax, loc="lower right")
-    return figure_html(figure, "Receiver operating characteristic")
+    return figure_html(figure, "ROC curve: the closer to the upper left corner, the better")
 
 
 def calibration(story: FitStory) -> str:

@@ -10,7 +10,7 @@ from adatron.bounds import compression_bound, support_vector_loo_bound
 from adatron.display.report.judge import FitStory
 from adatron.estimators import EnsembleSVC
 from adatron.explanation import Explanation
-from adatron.io.printing import counted
+from adatron.io.printing import counted, quoted
 from adatron.kernels import Exponential, Gaussian, Laplacian, Linear
 
 _ROUNDING = 1e-9  # gaps below it are rounding errors
@@ -35,7 +35,7 @@ def amount_words(value: float) -> str:
 def score_words(found: dict[str, Any], target: str, *, is_training: bool = False) -> list[tuple[str, str]]:
     """What `judge` found: the error against the best constant guess, how sure that is, AUC or R².
 
-    The error on the training rows says nothing certain about new rows.
+    No interval for the error on the training rows, which says nothing certain about new rows.
     """
     rows = counted(found["n_judged"], "row")
     if "r2" in found:
@@ -44,23 +44,23 @@ def score_words(found: dict[str, Any], target: str, *, is_training: bool = False
         low, high = (amount_words(end) for end in found["rmse_interval"])
     else:
         error = f"{found['error_percent']:.2f} % ({found['n_wrong']:,} of {rows} wrong)"
-        guess = f"{found['baseline']}: {found['baseline_error_percent']:.2f} %"
+        guess = f"{quoted(found['baseline'])}: {found['baseline_error_percent']:.2f} %"
         low, high = (f"{end:.1f} %" for end in found["error_interval_percent"])
     pairs = [("training error" if is_training else "test error", f"{error}; always guessing {guess}")]
     if not is_training:
         against = "better than guessing" if found["is_better"] else "perhaps no better than guessing"
-        interval = f"between {low} and {high} on new rows, with 95 % confidence"
+        interval = f"with 95 % confidence, between {low} and {high} on new rows"
         pairs.append(("how sure", f"{'one row is too few to say' if high == 'inf' else interval}; {against}"))
     if "auc" in found:
-        what = f"chance that a row of class {found['positive_class']} scores above one of the other class"
+        what = f"chance that a row of class {quoted(found['positive_class'])} scores above one of the other"
         pairs.append(("AUC", f"{found['auc']:.3f} ({what})"))
     if "r2" in found and not math.isnan(found["r2"]):  # one row has none
-        pairs.append(("R²", f"{found['r2']:.4f} (1: all differences between rows explained, 0: none)"))
+        pairs.append(("R²", f"{found['r2']:.4f} (1: perfect; 0: no better than the mean of these rows)"))
     return pairs
 
 
 def importance_words(shares: list[tuple[str, float]], most: int) -> str:
-    """The columns that `what_mattered` lists, but for those of next to no importance."""
+    """The most important columns with their shares; those that would show as 0 % are left out."""
     named = [f"{name} ({100 * share:.0f} %)" for name, share in shares[:most] if share >= _LEAST_SHARE]
     return ", ".join(named)
 
@@ -105,6 +105,8 @@ def certificate_words(machine: Any) -> list[str]:
 
 
 def _gap_words(machine: Any, gap: float) -> str:
+    if str(machine.status_) == "indefinite_kernel":
+        return "It says nothing here, because the kernel is not positive semi-definite."
     if isinstance(machine, AutoEstimator):
         estimate = "" if machine.gap_is_exact_ else "an estimate from kernel values in single precision, "
         return (
@@ -116,18 +118,17 @@ def _gap_words(machine: Any, gap: float) -> str:
     most = "rounding" if gap < _ROUNDING else f"{100 * gap:.2g} %"
     if hasattr(machine, "kernel_error_"):
         return (
-            "It is that of the approximated kernel: with it, no other multipliers can improve the objective "
-            f"of the training by more than {most}."
+            "It holds for the approximated kernel: with it, no other multipliers can improve the training "
+            f"objective by more than {most}."
         )
     if not machine.gap_is_exact_:
         return (
-            "This is an estimate: that no other multipliers can improve the objective of the training by "
-            f"more than {most} rests on kernel values in single precision, of which 1 % of the rows were "
-            "compared with double precision, by code that no solver shares."
+            f"By an estimate, no other multipliers can improve the training objective by more than {most}: "
+            "kernel values are in single precision, and 1 % of the rows were compared with double precision."
         )
     return (
-        f"No other multipliers can improve the objective of the training by more than {most}; the "
-        "number was recomputed from scratch in double precision, by code that no solver shares."
+        f"No other multipliers can improve the training objective by more than {most}. The gap was "
+        "recomputed in double precision, by code that no solver shares."
     )
 
 
@@ -156,8 +157,8 @@ def choice_words(machine: AutoEstimator) -> str:
     else:
         learned = f"{n_weighted} of them with"
     return (
-        f"{len(path)} machines were compared on {path.best['n_rows']:,} rows by cross-validation. Held-out "
-        f"rows of all data preferred {chosen}, {learned} feature weights learned from the data."
+        f"{len(path)} machines were compared by cross-validation on {path.best['n_rows']:,} rows. Among the "
+        f"best of them, held-out rows preferred {chosen}, {learned} feature weights learned from the data."
     )
 
 
