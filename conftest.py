@@ -1,7 +1,14 @@
-"""Which tests skip: those that need data or a scikit-learn that is not there."""
+"""Random numbers of tests, and which tests skip: those that need data or a scikit-learn that is not there."""
 
+import numpy as np
 import pytest
 from tests.data_dir import needs_data
+
+
+@pytest.fixture
+def random():
+    """A generator for one test alone: what it draws depends on no other test, and is not a module's seed 0."""
+    return np.random.default_rng(2)
 
 
 def pytest_collection_modifyitems(items):
