@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from tests.data_dir import needs_data
+
+settings.register_profile("fixed", derandomize=True, deadline=None)  # None: a first call may compile
+settings.load_profile("fixed")
 
 
 @pytest.fixture
 def random():
-    """A generator for one test alone: what it draws depends on no other test, and is not a module's seed 0."""
+    """A generator for one test alone: what it draws depends on no other test. Modules use the seed 0."""
     return np.random.default_rng(2)
 
 

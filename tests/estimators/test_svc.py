@@ -191,7 +191,7 @@ def test_a_solver_object_with_its_own_settings(sonar):
     assert model.history_["bias"][:2] == [5.0, -5.0]
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10_000),
     C=st.sampled_from([0.1, 1.0, 20.0]),
@@ -209,7 +209,7 @@ def test_weight_two_is_the_row_twice(seed, C, kernel, bias):
     )
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), C=st.sampled_from([0.01, 1.0, 100.0, np.inf]))
 def test_order_of_rows_does_not_matter(seed, C):
     X, y = noisy_points(seed, m=25)
