@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from adatron import SVC, EnsembleSVC, KernelPerceptron
 from adatron.play.algorithms import ALGORITHMS, EXTENT, KERNELS, PARAMETERS, PRESETS, Request, choices, preset
@@ -51,7 +52,7 @@ def test_every_algorithm_has_a_direct_fit():
 def test_frames_are_those_of_a_direct_fit(algorithm):
     X, y = data_of("moons")
     about, *shown = frames(request_for(algorithm, preset("moons")))
-    model = DIRECT[algorithm]
+    model = clone(DIRECT[algorithm])
     records = list(model.iter_fit(X, y))
     assert [frame["epoch"] for frame in shown] == [*(r.epoch for r in records), records[-1].epoch]
     assert [frame["objective"] for frame in shown[:-1]] == [[r.objective] for r in records]
@@ -75,7 +76,7 @@ def test_frames_are_those_of_a_direct_fit(algorithm):
 def test_three_classes(algorithm):
     X, y = data_of("blobs")
     about, *shown = frames(request_for(algorithm, preset("blobs"), gamma=2.0, max_iter=20))
-    model = DIRECT[algorithm].set_params(gamma=2.0, max_iter=20)
+    model = clone(DIRECT[algorithm]).set_params(gamma=2.0, max_iter=20)
     if isinstance(model, SVC):
         model.set_params(multi_class="ovr")
     model.fit(X, y)
