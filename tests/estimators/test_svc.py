@@ -60,9 +60,10 @@ def test_out_of_epochs_warns_with_the_gap_and_keeps_the_iterate(sonar):
 
 def test_time_limit_is_kept_with_a_usable_model():
     X, y = load_pima(return_X_y=True)
-    watch = Stopwatch()
-    with pytest.warns(ConvergenceWarning, match="time_limit"):
-        model = SVC(1e4, solver="adatron", tol=1e-9, time_limit=0.5).fit(X, y)
+    for _ in range(2):  # the first time compiles
+        watch = Stopwatch()
+        with pytest.warns(ConvergenceWarning, match="time_limit"):
+            model = SVC(1e4, solver="adatron", tol=1e-9, time_limit=0.5).fit(X, y)
     assert watch.seconds() < 0.5 + 2.0  # generous: other processes may run
     assert model.status_ == "time_limit"
     assert model.score(X, y) > 0.6

@@ -416,6 +416,7 @@ def test_time_limit(solver, C):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(600, 10)), rng.integers(0, 2, 600)
     model = SVC(C=C, gamma=1e-3, tol=1e-12, time_limit=0.1, solver=solver)
+    fit_quietly(model, X, y)  # compiles
     watch = Stopwatch()
     with pytest.warns(ConvergenceWarning, match=r"time_limit was reached.*gap of .*raise time_limit"):
         model.fit(X, y)
