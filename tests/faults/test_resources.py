@@ -52,16 +52,16 @@ def test_no_cache_at_all_is_refused():
         SVC(cache_size=0).fit(*overlapping())
 
 
-class RunsOutOfMemory:
-    """A kernel function for whose n-th call there is no memory."""
+class Failing:
+    """A kernel function in whose n-th call there is no memory, or Ctrl-C arrives."""
 
-    def __init__(self, call):
-        self.left = call
+    def __init__(self, call, error):
+        self.left, self.error = call, error
 
     def __call__(self, X, Z):
         self.left -= 1
         if self.left == 0:
-            raise MemoryError("no memory")
+            raise self.error
         return rbf_kernel(X, Z)
 
 
@@ -72,7 +72,7 @@ def test_memory_error_in_the_middle(model, call):
     X, y = overlapping(600)
     model.set_params(kernel="rbf").fit(X, y)
     with pytest.raises(KernelError, match="no memory"):
-        model.set_params(kernel=RunsOutOfMemory(call)).fit(X, y)
+        model.set_params(kernel=Failing(call, MemoryError("no memory"))).fit(X, y)
     with pytest.raises(NotFittedError):
         model.predict(X)
     expected = model.set_params(kernel="rbf").fit(X, y).decision_function(X)
@@ -149,24 +149,11 @@ def test_interrupt_in_a_callback():
     assert np.isfinite(model.decision_function(X)).all()
 
 
-class InterruptingKernel:
-    """A kernel function in which Ctrl-C arrives at a given call."""
-
-    def __init__(self, call):
-        self.left = call
-
-    def __call__(self, X, Z):
-        self.left -= 1
-        if self.left == 0:
-            raise KeyboardInterrupt
-        return rbf_kernel(X, Z)
-
-
 @pytest.mark.fault("R10")
 def test_interrupt_before_the_first_epoch():
     """There is nothing to keep yet, and nothing of an earlier fit is passed off as new."""
     X, y = overlapping()
-    model = SVC(kernel=InterruptingKernel(call=1))
+    model = SVC(kernel=Failing(1, KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     with pytest.raises(NotFittedError):
@@ -177,9 +164,9 @@ def test_interrupt_before_the_first_epoch():
 @pytest.mark.parametrize("solver", ["auto", "adatron"])
 def test_interrupt_in_the_kernel_during_training(solver):
     X, y = overlapping(600)
-    undisturbed = InterruptingKernel(call=0)
+    undisturbed = Failing(0, KeyboardInterrupt())
     SVC(kernel=undisturbed, cache_size=0.5, C=100.0, tol=1e-9, solver=solver, max_iter=20).fit(X, y)
-    last = InterruptingKernel(call=-undisturbed.left)
+    last = Failing(-undisturbed.left, KeyboardInterrupt())
     model = SVC(kernel=last, cache_size=0.5, C=100.0, tol=1e-9, solver=solver)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
