@@ -15,6 +15,12 @@ def random():
     return np.random.default_rng(2)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    """What estimators without a `random_state` draw is the same in every run, and after any other test."""
+    np.random.seed(0)  # noqa: NPY002
+
+
 def pytest_collection_modifyitems(items):
     """Examples of fetched data sets run where the data is, instead of downloading it."""
     for item in items:
