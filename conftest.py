@@ -1,7 +1,24 @@
-"""Which tests skip: those that need data or a scikit-learn that is not there."""
+"""Random numbers of tests, and which tests skip: those that need data or a scikit-learn that is not there."""
 
+import numpy as np
 import pytest
+from hypothesis import settings
 from tests.data_dir import needs_data
+
+settings.register_profile("fixed", derandomize=True, deadline=None)  # None: a first call may compile
+settings.load_profile("fixed")
+
+
+@pytest.fixture
+def random():
+    """A generator for one test alone: what it draws depends on no other test. Modules use the seed 0."""
+    return np.random.default_rng(2)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    """What estimators without a `random_state` draw is the same in every run, and after any other test."""
+    np.random.seed(0)  # noqa: NPY002
 
 
 def pytest_collection_modifyitems(items):

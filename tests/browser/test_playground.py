@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from adatron import SVC, EnsembleSVC, KernelPerceptron
+from adatron import SVC
 from adatron.play.algorithms import preset
 from tests.browser.viewing import VIEWS
 from tests.cli.processes import environment_with
+from tests.play.direct import DIRECT, direct
 
 pytestmark = [
     pytest.mark.browser,
@@ -25,16 +26,6 @@ pytestmark = [
 
 WIDTHS = {"wide": 1440, "narrow": 390}
 INF = float("inf")
-DIRECT = {
-    "perceptron": KernelPerceptron(gamma=4.0, max_iter=100),
-    "adatron": SVC(10.0, gamma=4.0, solver="adatron", max_iter=100),
-    "multiplicative": SVC(10.0, gamma=4.0, solver="multiplicative", max_iter=100),
-    "m3": SVC(10.0, gamma=4.0, solver="m3", fit_intercept=False, max_iter=100),
-    "munk": SVC(10.0, gamma=4.0, solver="munk", fit_intercept=False, max_iter=100),
-    "rho": SVC(INF, gamma=4.0, solver="rho", fit_intercept=False, max_iter=100),
-    "ensemble": EnsembleSVC(gamma=4.0, max_iter=100),
-    "auto": SVC(10.0, gamma=4.0, max_iter=100),
-}
 # Python that refuses to connect to anything but this machine, as the server runs
 WITHOUT_NETWORK = """
 import socket, sys
@@ -144,8 +135,9 @@ def test_numbers_on_screen_are_those_of_a_direct_fit(visit, algorithm):
     page.keyboard.press("Enter")
     page.wait_for_selector("body[data-state=training], body[data-state=ended]")
     numbers = shown(trained(page))
-    agrees(numbers, DIRECT[algorithm], preset("moons"))
-    assert page.locator(".said").inner_text()[0] == ("✓" if DIRECT[algorithm].converged_ else "!")
+    model = direct(algorithm, max_iter=100)
+    agrees(numbers, model, preset("moons"))
+    assert page.locator(".said").inner_text()[0] == ("✓" if model.converged_ else "!")
 
 
 def test_points_are_placed_and_erased_by_the_mouse(visit):

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from adatron.cli.app import app
 from tests.cli.processes import Command, ForkServer
+from tests.cli.tables import checkerboard
 from tests.data_dir import data_dir
 
 
@@ -22,6 +23,14 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ADATRON_DATA", raising=False)
     return lambda *args, **options: CliRunner().invoke(app, [str(arg) for arg in args], **options)
+
+
+@pytest.fixture
+def table(run, tmp_path):
+    """A table with a model of it."""
+    path = checkerboard(tmp_path / "table.csv", n=90)
+    assert run("fit", path, "--no-report").exit_code == 0
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import adatron
 
-__all__ = ["ENDLESS", "Command", "ForkServer", "environment_with"]
+__all__ = ["ENDLESS", "Command", "ForkServer", "cpu", "environment_with"]
 
 # 100,000 epochs over 760 rows: ten seconds and more
 ENDLESS = ["fit", "pima", "--model", "svc", "--solver", "adatron", "-C", "1e9", "--tol", "1e-12"]
@@ -25,6 +25,12 @@ def environment_with(**variables):
     known = os.environ | {"PYTHONPATH": os.pathsep.join(path), "OPENBLAS_NUM_THREADS": "1"}
     known.pop("ADATRON_DATA", None)
     return known | variables
+
+
+def cpu(pid):
+    """Seconds of CPU time of a process so far; a fair clock on a busy machine."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class ForkServer:
@@ -88,9 +94,7 @@ class Command:
         return self.stderr.read_text()
 
     def cpu(self):
-        """Seconds of CPU time so far; a fair clock on a busy machine."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu(self.pid)
 
     def is_over(self):
         return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"

@@ -7,15 +7,6 @@ import pytest
 
 from adatron import explain
 from adatron.io import load_model, read_table
-from tests.cli.tables import checkerboard
-
-
-@pytest.fixture
-def table(run, tmp_path):
-    """A table with a model of it."""
-    path = checkerboard(tmp_path / "table.csv", n=90)
-    assert run("fit", path, "--no-report").exit_code == 0
-    return path
 
 
 def test_the_numbers_are_those_of_the_library(run, table):

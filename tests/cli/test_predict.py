@@ -32,14 +32,6 @@ def fails(result):
     return result.stderr
 
 
-@pytest.fixture
-def table(run, tmp_path):
-    """A table with a model of it."""
-    path = checkerboard(tmp_path / "table.csv", n=90)
-    assert run("fit", path, "--no-report").exit_code == 0
-    return path
-
-
 def test_most_of_the_training_rows_are_right(table, predict):
     rows = list(csv.reader(table.open()))[1:]
     found = predict(table)

@@ -10,8 +10,6 @@ from tests.problems_for_tests import noisy_points
 from adatron.gram import LazyGram, evaluate_pair, row_of
 from adatron.numerics.compiled import compiled
 
-RANDOM = np.random.default_rng(0)
-
 
 @pytest.fixture(scope="module")
 def matrix_on_workers(request):
@@ -62,9 +60,9 @@ def test_size_diagonal_and_what_it_says_of_itself(cases):
 
 
 @pytest.mark.parametrize("columns", [1, 7])
-def test_product(cases, columns):
+def test_product(cases, random, columns):
     for kernel, gram, K, error in cases():
-        V = RANDOM.normal(size=(len(K), columns))
+        V = random.normal(size=(len(K), columns))
         V[::3] = 0.0
         before = V.copy()
         for _ in range(2):
@@ -98,19 +96,19 @@ def test_restriction_is_the_submatrix_and_restricts_again(cases):
         assert_close(gram.block(rows), K[rows], error, kernel)
 
 
-def test_rows_are_added(cases):
+def test_rows_are_added(cases, random):
     for kernel, gram, K, error in cases():
         for rows in (np.array([3]), np.arange(0, len(K), 2), np.array([len(K) - 1, 0, 5, 22, 9, 30])):
-            weights, f = RANDOM.normal(size=len(rows)), RANDOM.normal(size=len(K))
+            weights, f = random.normal(size=len(rows)), random.normal(size=len(K))
             expected = f + weights @ K[rows]
             gram.add_rows(rows, weights, f)
             assert_close(f, expected, error * len(rows), kernel)
 
 
-def test_outputs_in_float64_however_values_are_kept(cases):
+def test_outputs_in_float64_however_values_are_kept(cases, random):
     for kernel, gram, K, error in cases():
         error = 1e-10 * np.abs(K).max() if gram.is_single else error
-        weights = np.where(RANDOM.random(len(K)) < 0.6, RANDOM.normal(size=len(K)), 0.0)
+        weights = np.where(random.random(len(K)) < 0.6, random.normal(size=len(K)), 0.0)
         for rows in (np.arange(len(K)), np.array([5, 2, len(K) - 1])):
             assert_close(gram.exact_outputs(rows, weights), K[rows] @ weights, error * len(K), kernel)
         exact = gram.exact()
@@ -147,8 +145,8 @@ def together(a, b, matrix):
 
 @pytest.mark.parametrize("d", [1, 4, 7, 203])
 @pytest.mark.parametrize("kernel", ["gaussian", "polynomial"])
-def test_two_rows_together_have_the_bits_of_each_alone(kernel, d):
-    X = RANDOM.normal(size=(90, d))
+def test_two_rows_together_have_the_bits_of_each_alone(random, kernel, d):
+    X = random.normal(size=(90, d))
     one, other = (LazyGram(KERNELS[kernel], X).partial() for _ in range(2))
     alone(70, 3, one)
     together(70, 3, other)
@@ -158,9 +156,9 @@ def test_two_rows_together_have_the_bits_of_each_alone(kernel, d):
     assert_close(other.K[:2], KERNELS[kernel](X[[70, 3]], X), 1e-9 * np.abs(one.K[:2]).max(), kernel)
 
 
-def test_positive_and_negative_entries_apart(cases):
+def test_positive_and_negative_entries_apart(cases, random):
     for kernel, gram, K, error in cases():
-        V = RANDOM.normal(size=(len(K), 2))
+        V = random.normal(size=(len(K), 2))
         above, below = gram.split_matmul(V, lambda: None)
         assert_close(above, np.maximum(K, 0.0) @ V, error * len(K), kernel)
         assert_close(below, np.maximum(-K, 0.0) @ V, error * len(K), kernel)
@@ -176,9 +174,9 @@ def test_rows_are_kept_as_the_names_say():
     assert few.capacity < few.m
 
 
-def test_a_point_and_its_twin_cancel(cases):
+def test_a_point_and_its_twin_cancel(cases, random):
     for _, gram, K, _ in cases():
-        alpha = RANDOM.random(len(K))
+        alpha = random.random(len(K))
         left = gram.cancel_twins(alpha)
         if gram.copies == 1:
             np.testing.assert_array_equal(left, alpha)

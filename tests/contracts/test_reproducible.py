@@ -5,7 +5,7 @@ from math import fsum
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adatron.gram.row_source import group_by_group
@@ -18,13 +18,12 @@ from adatron.numerics.reproducible import (
     transposed_times_pair,
 )
 
-RANDOM = np.random.default_rng(0)
-M = RANDOM.normal(size=(700, 5)) * 10.0 ** RANDOM.integers(-6, 6, size=(700, 1))
-V = RANDOM.normal(size=(700, 2))
+_RANDOM = np.random.default_rng(0)
+M = _RANDOM.normal(size=(700, 5)) * 10.0 ** _RANDOM.integers(-6, 6, size=(700, 1))
+V = _RANDOM.normal(size=(700, 2))
 SIZE = rows_at_once(700)
 
 
-@settings(deadline=None)  # the first call compiles
 @given(st.lists(st.integers(0, 700), max_size=6), st.permutations(range(8)))
 def test_blocks_in_any_order_give_the_same_bits(cuts, order):
     bounds = aligned(sorted(cuts), 700)
@@ -44,8 +43,8 @@ def test_the_sum_of_groups_is_rounded_once():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(700,), (700, 1), (700, 3)])
-def test_products_are_those_of_numpy(shape, dtype):
-    A, B = M.astype(dtype), RANDOM.normal(size=shape)
+def test_products_are_those_of_numpy(random, shape, dtype):
+    A, B = M.astype(dtype), random.normal(size=shape)
     tolerance = 1e3 * np.finfo(dtype).eps
     expected = A.T.astype(float) @ B
     np.testing.assert_allclose(
@@ -57,8 +56,8 @@ def test_products_are_those_of_numpy(shape, dtype):
     )
 
 
-def test_several_threads_change_nothing():
-    large = RANDOM.normal(size=(3_001, 100))
+def test_several_threads_change_nothing(random):
+    large = random.normal(size=(3_001, 100))
     for function, other in ((transposed_times_pair, large[:, :2]), (times, large[:100, :2])):
         one, two = (function(large, other, 32, n_threads) for n_threads in (1, 2))
         np.testing.assert_array_equal(one, two)

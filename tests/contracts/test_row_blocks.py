@@ -44,7 +44,7 @@ def check(X, rows):
 
 
 @pytest.mark.parametrize("lengths", [(90,), (0, 50, 0, 40), (1, 88, 1), (30, 30, 30), (10,) * 9])
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.lists(st.integers(0, 89), min_size=1, max_size=120), st.integers(1, 4))
 def test_some_rows_in_any_order(lengths, rows, n_blocks):
     rows = np.array(rows)

@@ -1,18 +1,14 @@
 """`animate` shows the epochs of a fit, as the fit gives them."""
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression
 
 from adatron import SVC, SVR, EnsembleSVC, KernelPerceptron, OneClassSVM
 from adatron.display import animate
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-from PIL import Image
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Animation was deleted:UserWarning"
@@ -26,12 +22,6 @@ MODELS = [
     KernelPerceptron(gamma=2.0),
     EnsembleSVC(gamma=2.0),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """`ClusterPathDisplay` draws what the path holds, and says what it cannot draw."""
 
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
@@ -12,17 +12,8 @@ from adatron import SupportVectorClustering
 from adatron.clustering import ClusterPath
 from adatron.display import ClusterPathDisplay
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-
 LABELS = np.array([[[0, 0, 0, 0], [0, 0, 1, 1], [0, 0, 1, -1]], [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 1]]])
 PATH = ClusterPath(np.array([4.0, 2.0, 1.0]), np.array([0.1, 0.2]), LABELS, np.arange(4))
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

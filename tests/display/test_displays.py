@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy import sparse
@@ -17,16 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from adatron import SVC, AutoSVC
 from adatron.display import ConvergenceDisplay, MarginDisplay
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-
 QUANTITIES = ["margin", "bias", "objective", "violation"]
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

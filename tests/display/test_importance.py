@@ -1,6 +1,6 @@
 """`ImportanceDisplay` shows the most important columns by their names."""
 
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,15 +11,6 @@ from sklearn.preprocessing import StandardScaler
 
 from adatron import SVC, AutoSVC
 from adatron.display import ImportanceDisplay
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def labels_of(display):

@@ -1,6 +1,6 @@
 """`IntervalDisplay` shows which targets are within their intervals."""
 
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
@@ -8,15 +8,6 @@ from sklearn.exceptions import NotFittedError
 
 from adatron import SVR, AutoSVR
 from adatron.display import IntervalDisplay
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def test_targets_inside_and_outside():

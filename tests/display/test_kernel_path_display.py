@@ -2,7 +2,7 @@
 
 import types
 
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -14,15 +14,6 @@ from sklearn.preprocessing import StandardScaler
 from adatron import SVC, AutoSVC
 from adatron.display import KernelPathDisplay
 from adatron.selection import KernelPath
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def make_path(criteria=(0.4, 0.1, 0.2), name="cv error", best=1, **columns):

@@ -4,7 +4,6 @@ import csv
 import lzma
 import pickle
 import warnings
-from time import monotonic
 
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from tests.oracles.qp import (
     solve_coupled_cvxopt,
     solve_coupled_piqp,
 )
+from tests.stopwatch import Stopwatch
 
 from adatron import SVC
 from adatron.display.convergence import problem_names_of
@@ -259,10 +259,11 @@ def slow_model(**parameters):
 
 def test_time_limit_keeps_the_model():
     model, X, y = slow_model(time_limit=0.02)
-    began = monotonic()
-    with pytest.warns(ConvergenceWarning, match="time_limit"):
-        model.fit(X, y)
-    assert monotonic() - began < 5.0
+    for _ in range(2):  # the first time compiles
+        watch = Stopwatch()
+        with pytest.warns(ConvergenceWarning, match="time_limit"):
+            model.fit(X, y)
+    assert watch.seconds() < 5.0
     assert model.status_ == "time_limit"
     assert 0.0 < model.duality_gap_ <= 1.0
     assert model.decision_function(X).shape == (400, 4)

@@ -19,7 +19,7 @@ def largest_margin(kernel, X, y, bias):
     return 1.0 / np.sqrt(np.abs(model.dual_coef_).sum()), float(model.intercept_[0])
 
 
-@settings(derandomize=True, deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), kernel=st.sampled_from([Linear(), Gaussian(0.3)]), bias=st.booleans())
 def test_mistakes_never_exceed_novikoffs_bound(seed, kernel, bias):
     X, y = separated_points(seed, m=40)

@@ -15,7 +15,7 @@ PATIENCE = 120.0  # seconds after which that is no excuse
 @pytest.fixture(scope="session", autouse=True)
 def _compiled():
     """Compile the sweeps once, outside the time bound."""
-    for solver in ("adatron", "adatron-secant"):
+    for solver in ("auto", "adatron", "adatron-secant"):
         SVC(solver=solver).fit([[0.0], [1.0], [3.0]], [0, 0, 1])
 
 

@@ -79,9 +79,10 @@ def test_extreme_imbalance():
 def test_time_limit(m):
     X, y = overlapping(m)
     model = AutoSVC(time_limit=0.3)
-    watch = Stopwatch()
-    with pytest.warns(ConvergenceWarning, match=r"within time_limit=0.3 s: .*Raise time_limit"):
-        model.fit(X, y)
+    for _ in range(2):  # the first time compiles
+        watch = Stopwatch()
+        with pytest.warns(ConvergenceWarning, match=r"within time_limit=0.3 s: .*Raise time_limit"):
+            model.fit(X, y)
     assert watch.seconds() < 0.3 + 0.2 + 0.5  # the last: a busy machine
     assert model.status_ == "time_limit"
     assert model.score(X, y) > 0.7

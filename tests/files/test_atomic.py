@@ -22,7 +22,7 @@ import numpy as np
 from adatron.files.atomic import atomic_write
 from adatron.files.values import dumped, read_value
 
-path, kills = sys.argv[1], int(sys.argv[2])
+path, wanted = sys.argv[1], int(sys.argv[2])
 chance = random.Random(0)
 
 def contents(value):
@@ -30,7 +30,8 @@ def contents(value):
 
 ready = [b"".join(dumped(contents(value), "test")) for value in range(7)]
 atomic_write(path, [ready[0]])
-for value in range(kills):
+value = unfinished = 0
+while unfinished < wanted:
     child = os.fork()
     if child == 0:
         while True:
@@ -42,7 +43,8 @@ for value in range(kills):
     found = read_value(path, "test")
     value = found["value"]
     assert all(np.all(found[name] == array) for name, array in contents(value).items()), value
-print(sum(name.endswith(".tmp") for name in os.listdir(os.path.dirname(path))))
+    unfinished = sum(name.endswith(".tmp") for name in os.listdir(os.path.dirname(path)))
+print(unfinished)
 """
 
 FULL = """
@@ -144,8 +146,8 @@ def test_interrupt_leaves_nothing(tmp_path):
 @pytest.mark.fault("R8")
 @posix_only
 def test_killed_while_saving(tmp_path):
-    """30 times: the file is an old or a new one, never a mix. Temporary files show that it was mid-save."""
-    assert int(run(KILLED, tmp_path / "file", 30)) > 5
+    """The file is an old or a new one, never a mix. Temporary files count how often it was mid-save."""
+    assert int(run(KILLED, tmp_path / "file", 10)) == 10
 
 
 @pytest.mark.fault("F11")
@@ -155,7 +157,7 @@ def test_two_processes_write_the_same_path(tmp_path):
     code = (
         "import sys, numpy as np\nfrom adatron.files.atomic import atomic_write\n"
         "from adatron.files.values import dumped\nwho = int(sys.argv[2])\n"
-        "for _ in range(100): atomic_write(sys.argv[1], dumped([who, np.full(50_000, who)], 'test'))"
+        "for _ in range(40): atomic_write(sys.argv[1], dumped([who, np.full(50_000, who)], 'test'))"
     )
     writers = [subprocess.Popen([sys.executable, "-c", code, str(path), str(who)]) for who in (1, 2)]
     seen, began = set(), time.monotonic()
@@ -249,7 +251,7 @@ def test_directory_that_cannot_be_synced(tmp_path, monkeypatch):
 @pytest.mark.slow
 @posix_only
 def test_killed_while_saving_many_times(tmp_path):
-    assert int(run(KILLED, tmp_path / "file", 300)) > 50
+    assert int(run(KILLED, tmp_path / "file", 100)) == 100
 
 
 def test_random_names_do_not_follow_the_seed(tmp_path, monkeypatch):

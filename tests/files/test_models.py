@@ -328,7 +328,7 @@ def _objects(items):
 
 
 @given(values)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_tree_of_plain_values_comes_back(value):
     model = copy.copy(fitted("SVR"))
     model.path_ = value

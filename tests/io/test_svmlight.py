@@ -113,7 +113,7 @@ def test_format_by_name_then_content(name, text, is_svmlight):
 values = st.floats(-1e300, 1e300, allow_nan=False)
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(1, 6).flatmap(
         lambda n: st.lists(
@@ -134,7 +134,7 @@ def test_what_scikit_learn_writes_is_read_as_scikit_learn_reads_it(rows, zero_ba
 
 
 @pytest.mark.fault("F12")
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.sampled_from([*"0123456789::::    \n\n\t+-.eE#x_\r\x0bé", "qid", "nan", "inf", "1:1 ", "2:"]))
 )

@@ -230,7 +230,7 @@ def test_hostile_cells_are_escaped_and_cut():
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(2, 5).flatmap(lambda n: st.lists(st.lists(finite, min_size=n, max_size=n), min_size=1)),
     st.sampled_from([",", ";", "\t", "|", " "]),
@@ -243,7 +243,7 @@ def test_numbers_survive(rows, delimiter):
 
 
 @pytest.mark.fault("F13")
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet='01.,;|"\n\r\t -eax?#', max_size=60))
 def test_whatever_comes_is_a_table_or_one_line(text):
     try:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import pairwise
@@ -41,7 +41,6 @@ def test_values_diagonal_and_sparse_input(kernel, peer):
     np.testing.assert_allclose(kernel.diagonal(A), peer(X, X).diagonal(), rtol=1e-12)
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.sampled_from([k for k, _ in PEERS]), st.sampled_from([k for k, _ in PEERS]), st.integers(1, 3))
 def test_algebra(a, b, exponent):
     for combined, values in (

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
-from tests.cli.processes import environment_with
+from tests.cli.processes import cpu, environment_with
 
 from adatron.cli.app import app
 from adatron.play.algorithms import preset
@@ -56,10 +56,10 @@ def test_a_signal_ends_it_at_once_while_fits_are_under_way(playing, number, code
     for answer in answers:
         assert answer.readline()
         assert b"epoch" in answer.readline()
-    began = time.monotonic()
+    began, used = time.monotonic(), cpu(process.pid)
     process.send_signal(number)
     assert process.stderr.readline() == "adatron: interrupted\n"
-    assert time.monotonic() - began < 1.0
+    assert min(time.monotonic() - began, cpu(process.pid) - used) < 1.0  # the latter: on a busy machine
     with pytest.raises(OSError, match="refused"):
         asked_for_a_fit(address, preset("overlap"))
     assert process.wait(timeout=10) == code  # Python takes its time to unload all modules on a busy machine

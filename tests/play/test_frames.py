@@ -8,25 +8,15 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests.play.direct import DIRECT, direct
 
-from adatron import SVC, EnsembleSVC, KernelPerceptron
+from adatron import SVC
 from adatron.play.algorithms import ALGORITHMS, EXTENT, KERNELS, PARAMETERS, PRESETS, Request, choices, preset
 from adatron.play.frames import GRID, frames
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 INF = float("inf")
-# what the page asks for, and the estimator that somebody would write for it
-DIRECT = {
-    "perceptron": KernelPerceptron(gamma=4.0, max_iter=60),
-    "adatron": SVC(10.0, gamma=4.0, solver="adatron", max_iter=60),
-    "multiplicative": SVC(10.0, gamma=4.0, solver="multiplicative", max_iter=60),
-    "m3": SVC(10.0, gamma=4.0, solver="m3", fit_intercept=False, max_iter=60),
-    "munk": SVC(10.0, gamma=4.0, solver="munk", fit_intercept=False, max_iter=60),
-    "rho": SVC(INF, gamma=4.0, solver="rho", fit_intercept=False, max_iter=60),
-    "ensemble": EnsembleSVC(gamma=4.0, max_iter=60),
-    "auto": SVC(10.0, gamma=4.0, max_iter=60),
-}
 
 
 def request_for(algorithm, points, kernel="rbf", **parameters):
@@ -51,7 +41,7 @@ def test_every_algorithm_has_a_direct_fit():
 def test_frames_are_those_of_a_direct_fit(algorithm):
     X, y = data_of("moons")
     about, *shown = frames(request_for(algorithm, preset("moons")))
-    model = DIRECT[algorithm]
+    model = direct(algorithm, max_iter=60)
     records = list(model.iter_fit(X, y))
     assert [frame["epoch"] for frame in shown] == [*(r.epoch for r in records), records[-1].epoch]
     assert [frame["objective"] for frame in shown[:-1]] == [[r.objective] for r in records]
@@ -75,7 +65,7 @@ def test_frames_are_those_of_a_direct_fit(algorithm):
 def test_three_classes(algorithm):
     X, y = data_of("blobs")
     about, *shown = frames(request_for(algorithm, preset("blobs"), gamma=2.0, max_iter=20))
-    model = DIRECT[algorithm].set_params(gamma=2.0, max_iter=20)
+    model = direct(algorithm, gamma=2.0, max_iter=20)
     if isinstance(model, SVC):
         model.set_params(multi_class="ovr")
     model.fit(X, y)

@@ -172,6 +172,7 @@ def test_foreign_origin(server, origin):
 
 
 def test_own_origin(server):
+    assert server.hosts
     for host in server.hosts:
         assert fit(server, ASKED, Origin=f"http://{host}", Host=host)[0] == 200
 

@@ -21,7 +21,7 @@ from adatron.bounds import (
 from adatron.datasets import load_sonar
 from adatron.kernels import Gaussian
 
-fixed = settings(derandomize=True, deadline=None, max_examples=60)
+fixed = settings(max_examples=60)
 radii = st.floats(0.01, 100.0)
 ratios = st.floats(0.001, 1.0)
 sizes = st.integers(1, 10**7)

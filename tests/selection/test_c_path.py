@@ -96,7 +96,7 @@ def test_it_also_gets_there_by_solving_anew_after_every_event(case, monkeypatch)
 lattice_points = st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=4, max_size=14)
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(lattice_points, st.integers(0, 2**16), st.sampled_from([Linear(), Gaussian(0.5), Polynomial(2)]))
 def test_optimality_holds_all_along(points, seed, kernel):
     rng = np.random.default_rng(seed)

@@ -19,8 +19,8 @@ from adatron.auto.rows import SearchRows, fold_list
 from adatron.estimators.folds import Folds
 from adatron.kernels import KERNELS
 
-RNG = np.random.default_rng(0)
-X, Y, WEIGHTS = RNG.normal(size=(24, 3)), RNG.normal(size=(24, 2)), RNG.uniform(0.5, 2.0, 24)
+_RANDOM = np.random.default_rng(0)
+X, Y, WEIGHTS = _RANDOM.normal(size=(24, 3)), _RANDOM.normal(size=(24, 2)), _RANDOM.uniform(0.5, 2.0, 24)
 NAMES = ["laplacian", "exponential", "rbf"]
 
 
@@ -38,12 +38,12 @@ def test_coefficients_and_their_gap(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_row_of_weight_two_is_the_row_twice(name):
+def test_a_row_of_weight_two_is_the_row_twice(random, name):
     counts = np.where(np.arange(24) % 3 == 0, 2, 1)
     once = coefficients(gram(name, 0.4, X), Y, 0.1 / counts)
     rows, targets = np.repeat(X, counts, axis=0), np.repeat(Y, counts, axis=0)
     twice = coefficients(gram(name, 0.4, rows), targets, np.full(len(rows), 0.1))
-    new = RNG.normal(size=(5, 3))
+    new = random.normal(size=(5, 3))
     expected = naive.outputs(name, 0.4, rows, twice, new)
     np.testing.assert_allclose(naive.outputs(name, 0.4, X, once, new), expected, atol=1e-8)
 
@@ -51,10 +51,12 @@ def test_a_row_of_weight_two_is_the_row_twice(name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("limit", [0.2, 1.0, 2.5])
 def test_huber_coefficients_solve_the_dual_with_bounds(name, limit):
-    K, ridge = gram(name, 0.4, X), 0.1 / WEIGHTS
-    targets = Y + 20.0 * (RNG.random(Y.shape) < 0.2)
+    K, ridge, targets = gram(name, 0.4, X), 0.1 / WEIGHTS, Y.copy()
+    targets[::7, 0] += 20.0
+    targets[3::7, 1] += 20.0
     start = coefficients(K.copy(), targets, ridge)
     a, deltas = huber_coefficients(K, targets, ridge, start, limit)
+    assert (np.abs(ridge[:, None] * start).max(axis=0) > 1.5 * deltas).all()  # thus some are at their bounds
     for own, y, delta in zip(a.T, targets.T, deltas, strict=True):
         bound = np.tile(delta / ridge, 2)  # a is the difference of two multipliers
         linear = np.concatenate([y, -y])
@@ -63,12 +65,21 @@ def test_huber_coefficients_solve_the_dual_with_bounds(name, limit):
         np.testing.assert_allclose(own, alpha[: len(y)] - alpha[len(y) :], atol=1e-6 * np.abs(own).max())
         assert np.sum(np.abs(own) * ridge > 0.999 * delta) > 0
     assert relative_gap(K @ a, targets, a, ridge, deltas) < 1e-10
-    assert relative_gap(K @ start, targets, np.clip(start, -1e-3, 1e-3), ridge, deltas) > 1e-3
+    # With Q = aᵀ(K + R)a the dual is ½Q + G for some G ≥ 0, and at 0.9 a at least 0.005 Q + 0.1 G below it.
+    assert relative_gap(K @ (0.9 * a), targets, 0.9 * a, ridge, deltas) > 0.01 - 1e-9
 
 
-def test_huber_coefficients_where_steps_of_full_length_would_not_end():
-    rows = np.repeat(RNG.normal(size=(40, 2)), 3, axis=0) + 1e-4 * RNG.normal(size=(120, 2))
-    targets, ridge = RNG.standard_t(1.0, size=(120, 1)), np.full(120, 1e-5)
+def test_huber_coefficients_where_every_residual_is_beyond_delta():
+    K, ridge = gram("laplacian", 0.4, X), 0.1 / WEIGHTS
+    a, deltas = huber_coefficients(K, Y, ridge, coefficients(K, Y, ridge), 1e-4)
+    largest = (K @ (1.0 / ridge))[:, None] * deltas  # output that bounded coefficients can have
+    assert (np.abs(Y) > deltas + largest).all()
+    np.testing.assert_allclose(a, deltas * np.sign(Y) / ridge[:, None], rtol=1e-9)
+
+
+def test_huber_coefficients_where_steps_of_full_length_would_not_end(random):
+    rows = np.repeat(random.normal(size=(40, 2)), 3, axis=0) + 1e-4 * random.normal(size=(120, 2))
+    targets, ridge = random.standard_t(1.0, size=(120, 1)), np.full(120, 1e-5)
     K = gram("rbf", 0.05, rows)
     a, deltas = huber_coefficients(K, targets, ridge, coefficients(K, targets, ridge), 1.0)
     assert relative_gap(K @ a, targets, a, ridge, deltas) < 1e-6
@@ -82,10 +93,10 @@ def test_huber_coefficients_where_no_residual_is_within_the_limit():
     assert relative_gap(K @ a, targets, a, ridge, deltas) < 1e-6
 
 
-def test_huber_coefficients_of_a_row_of_weight_two_are_those_of_the_row_twice():
+def test_huber_coefficients_of_a_row_of_weight_two_are_those_of_the_row_twice(random):
     counts = np.where(np.arange(24) % 3 == 0, 2, 1)
     rows, targets = np.repeat(X, counts, axis=0), np.repeat(Y, counts, axis=0)
-    new, found = RNG.normal(size=(5, 3)), []
+    new, found = random.normal(size=(5, 3)), []
     for own, y, ridge in ((X, Y, 0.1 / counts), (rows, targets, np.full(len(rows), 0.1))):
         K = gram("laplacian", 0.4, own)
         a, _ = huber_coefficients(K, y, ridge, coefficients(K, y, ridge), 1.0)

@@ -25,7 +25,7 @@ from adatron.paths.sigma_path import default_sigmas
 from adatron.selection import KernelPath, sigma_path
 
 HARD = float("inf")
-fixed = settings(derandomize=True, deadline=None, max_examples=10)
+fixed = settings(max_examples=10)
 WIDTHS = {"sonar": np.geomspace(0.17, 1.7, 20), "ionosphere": np.geomspace(0.2, 2.5, 20)}
 
 

@@ -22,7 +22,7 @@ def by_definition(K, y, alpha, upper, bias):
     return (primal - dual) / max(abs(primal), abs(dual)), primal, dual
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 10_000), C=st.sampled_from([0.01, 1.0, 100.0]), bias=st.booleans())
 def test_gap_by_definition_for_any_alpha(seed, C, bias):
     X, y = noisy_points(seed, m=20)
@@ -41,7 +41,7 @@ def test_gap_by_definition_for_any_alpha(seed, C, bias):
     assert certificate.gap >= 0.0
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 10_000), weighted=st.booleans())
 def test_best_bias_minimises_the_primal(seed, weighted):
     rng = np.random.default_rng(seed)

@@ -1,10 +1,9 @@
 """The loop and the exact finish on problems alone, without an estimator."""
 
-from time import monotonic
-
 import numpy as np
 import pytest
 from tests.problems_for_tests import binary_problem, noisy_points
+from tests.stopwatch import Stopwatch
 
 from adatron.gram import DenseGram
 from adatron.kernels import Gaussian, Linear
@@ -69,11 +68,12 @@ def test_inseparable_hard_margin_is_recognised():
 def test_time_limit_ends_every_run():
     X, y = noisy_points(0, m=60)
     problem = binary_problem(Gaussian(1e-3), X, y, 1e4, True)  # too slow for cyclic sweeps to end in time
-    runs = [Run(problem, KernelAdatron(), GapRule(1e-3), max_iter=10**9, first=i) for i in range(2)]
-    began = monotonic()
-    for _ in rounds(runs, time_limit=0.05, n_threads=2):
-        pass
-    assert monotonic() - began < 5.0
+    for _ in range(2):  # the first time compiles
+        runs = [Run(problem, KernelAdatron(), GapRule(1e-3), max_iter=10**9, first=i) for i in range(2)]
+        watch = Stopwatch()
+        for _ in rounds(runs, time_limit=0.05, n_threads=2):
+            pass
+    assert watch.seconds() < 5.0
     assert [run.solutions[0].status for run in runs] == [Status.TIME_LIMIT] * 2
     assert all(0.0 < run.solutions[0].gap <= 1.0 for run in runs)
 
