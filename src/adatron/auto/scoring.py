@@ -19,7 +19,7 @@ from adatron.auto.rows import SearchRows
 from adatron.estimators.probabilities import ClassProbabilities, HeldOutModel
 
 _TINY = np.finfo(float).eps
-_SOFTNESS = 0.35  # width of the soft step, in mean sizes of the margins
+_SOFTNESS = 1.0  # width of the soft step, in mean sizes of the margins
 _HARDER_FROM = 1_000.0  # held-out weight above which the step shrinks, so that no more rows are within it
 Criterion = Callable[[np.ndarray], float]  # of decisions for held-out rows; less is better
 

@@ -40,6 +40,7 @@ _FLATTEST = 1e-3  # slope, in units of the mean size of the decisions; the steep
 AGREEMENT = 1e-3  # part of the slope that is left where the intercept would contradict the prediction
 _NEWTON_STEPS, _SOLVED, _SHORTEST, _RIDGE = 100, 1e-12, 1e-9, 1e-12
 _MODERATE = 1e3  # mean weight up to which weights count rows
+_ROUNDING = 1e-9  # log-odds that are no more than rounding
 _TOL = 1e-3  # relative duality gap that is small enough for calibration
 
 
@@ -87,10 +88,13 @@ class ClassProbabilities:
         return np.column_stack([1.0 - positive, positive])
 
     def log_odds(self, decisions: np.ndarray) -> np.ndarray:
-        """Log-odds of the second class: they have the sign of the decision, and rise with it."""
+        """Log-odds of the second class: they have the sign of the decision, and rise with it.
+
+        They jump at 0, so that rounding must not decide on which side of it a decision is.
+        """
         slopes = self.slope * decisions
         least, found = AGREEMENT * slopes, slopes + self.intercepts[0]
-        return np.where(decisions > 0.0, np.maximum(found, least), np.minimum(found, least))
+        return np.where(slopes > _ROUNDING, np.maximum(found, least), np.minimum(found, least))
 
 
 def _fitted(z: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
