@@ -254,16 +254,25 @@ def draw_headline(record: dict, path: Path) -> None:
     )
     for ax, group in zip(axes[0], groups, strict=True):
         rows = [(group.row(name), name) for name in group.rivals]
+        errors = [row["error"] for row, _ in rows]
+        near = 0.08 * (max(errors) - min(errors))
         for row, name in rows:
             colour = "#2a7f62" if name == OURS else "#555555"
+            # a name stands on the left where it would run into the point of another model
+            is_left = any(
+                1.0 < other["seconds"] / row["seconds"] < 6.0 and abs(other["error"] - row["error"]) < near
+                for other, _ in rows
+            )
             ax.plot(row["seconds"], row["error"], "o", color=colour, ms=9 if name == OURS else 6)
             ax.annotate(
-                row["model"], (row["seconds"], row["error"]), (8, 0), textcoords="offset points",
-                va="center", color=colour, fontsize=9, fontweight="bold" if name == OURS else "normal",
+                row["model"], (row["seconds"], row["error"]), (-8 if is_left else 8, 0),
+                textcoords="offset points", ha="right" if is_left else "left", va="center", color=colour,
+                fontsize=9, fontweight="bold" if name == OURS else "normal",
             )  # fmt: skip
         ax.set_xscale("log")
-        ax.margins(x=0.25, y=0.2)
-        ax.set_xlim(right=max(row["seconds"] for row, _ in rows) * 4.0)  # room for the last name
+        ax.margins(y=0.2)
+        seconds = [row["seconds"] for row, _ in rows]
+        ax.set_xlim(min(seconds) / 8.0, max(seconds) * 16.0)  # room for the outermost names
         unit = "error, %" if group.task == "classification" else "RMSE, % of the deviation"
         ax.set_ylabel(f"{unit} (lower is better)", fontsize=9)
         ax.set_xlabel("seconds to train", fontsize=9)
