@@ -66,11 +66,11 @@ def _arguments(name, directory):
 def expected_figures(page):
     """Captions of the figures that a report must have, by what it says the model is."""
     model = page.locator("dd").nth([*page.locator("dt").all_inner_texts()].index("estimator")).inner_text()
-    search = ["What each width"]
+    search = ["How well each width"]
     wanted = {
-        "SVC": ["Receiver", "Margins", "Objective"],
+        "SVC": ["ROC curve", "Margins", "Objective"],
         "AutoSVC": ["Margins", "Calibration", *search],
-        "EnsembleSVC": ["Receiver", "Margins"],
+        "EnsembleSVC": ["ROC curve", "Margins"],
         "SVR": ["Predicted against true", "Objective"],
         "AutoSVR": ["Predicted against true", *search],
         "OneClassSVM": ["Outliers lie left"],
