@@ -49,7 +49,7 @@ def drawn_targets(n, d):
 def few_of_many():
     from sklearn.datasets import make_classification
 
-    X, y = make_classification(3_000, 2_000, n_informative=10, n_redundant=0, shuffle=False, random_state=0)
+    X, y = make_classification(3_000, 2_000, n_informative=10, n_redundant=0, random_state=0)
     return X[:1_500], y[:1_500], X[1_500:], y[1_500:]
 
 

@@ -1,6 +1,7 @@
 """AutoSVC: a tuned model from the training data alone."""
 
 import lzma
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,7 @@ from adatron.auto import scoring as auto_scoring
 from adatron.auto.search import Search
 from adatron.datasets import load_ionosphere, load_sonar
 from adatron.exceptions import AdatronWarning
+from adatron.gram.regime import REGIME
 from adatron.numerics import threads
 from adatron.selection import KernelPath
 
@@ -47,6 +49,16 @@ def test_no_worse_than_the_default_svc(load):
     scale = np.maximum(X.std(axis=0), 1e-12)
     reference = ReferenceSVC().fit(X / scale, y).score(X_test / scale, y_test)
     assert AutoSVC().fit(X, y).score(X_test, y_test) >= reference - 0.02
+
+
+def test_many_features_are_judged_by_more_rows():
+    X, y = make_classification(1_000, 20, random_state=0)
+    sizes = []
+    for wide_from in (20, 21):
+        model = AutoSVC()
+        model._regime = replace(REGIME, search_rows=100, wide_search_rows=300, wide_from=wide_from)
+        sizes.append({step["n_rows"] for step in model.fit(X, y).path_})
+    assert sizes == [{300}, {100}]
 
 
 def test_fitted_attributes(moons):

@@ -171,6 +171,8 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
         """The search on some rows, and what trains all of them when it has ended."""
         data, regime = task.data, self._regime
         size = regime.many_search_rows if data.m > regime.search_more_from else regime.search_rows
+        if len(task.blocks) >= regime.wide_from and not task.scale.is_text:
+            size = max(size, regime.wide_search_rows)
         families = TEXT_FAMILIES if task.scale.is_text else FAMILIES
         limit = {"began": began, "time_limit": self.time_limit}
         if self._is_exact(data.m):

@@ -41,6 +41,8 @@ class Regime:
     search_rows: int = 500  # that kernels, widths and penalties are compared on,
     many_search_rows: int = 1_000  # and from `search_more_from` rows on, whose training takes longer anyway
     search_more_from: int = 4_000
+    wide_search_rows: int = 1_500  # where features are many: fewer rows cannot tell which of them matter
+    wide_from: int = 500  # features (benchmarks/many_rows.py)
     exact_rows: int = 12_000  # up to which machines are trained on the whole kernel matrix
     iterative_rows: int = 45_000  # up to which conjugate gradients use all rows: 4 GB of kernel values
     two_iterative_rows: int = 25_000  # up to which a second machine is trained so: each takes as long
