@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from adatron import AutoSVC, AutoSVR
+from adatron.auto import iterative
 from adatron.auto.iterative import HalfMatrix, Preconditioner, conjugate_gradients, nystrom_features
 from adatron.auto.least_squares import distances, kernel_values
 from adatron.estimators.base import KernelMachine
@@ -32,7 +33,9 @@ def test_the_system_is_solved(family):
         return (halves @ (V / roots)) / roots + V
 
     enough = 1e-4 * np.linalg.norm(target, axis=0)
-    a = conjugate_gradients(multiply, precondition, target, enough) / roots
+    b, left = conjugate_gradients(multiply, precondition, target, enough)
+    assert np.all(np.linalg.norm(left, axis=0) <= enough)
+    a = b / roots
     exact = np.linalg.solve(K + np.diag(ridge[:, 0]), Y)
     assert np.linalg.norm(K @ (a - exact)) <= 1e-3 * np.linalg.norm(K @ exact)
     steps = len(counted)
@@ -71,3 +74,14 @@ def test_the_better_of_two_kinds_beyond_the_matrix(monkeypatch):
     assert model.score(*waves(1_000, 1)) > 0.985
     twin = AutoSVR().fit(X, y)
     assert np.array_equal(model.predict(X), twin.predict(X))
+
+
+def test_where_too_few_steps_would_solve_the_system_the_penalty_grows(monkeypatch):
+    X, y = waves(1_500, 0)
+    monkeypatch.setattr(KernelMachine, "_regime", FEW)
+    usual = AutoSVR().fit(X, y)
+    monkeypatch.setattr(iterative, "_STEPS", 1)
+    hurried = AutoSVR().fit(X, y)
+    assert hurried.C_ < usual.C_
+    assert hurried.duality_gap_ < 0.05
+    assert hurried.score(*waves(500, 1)) > 0.9

@@ -36,8 +36,8 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
 
     The same seed gives the same model, whatever the order of the rows (up to 12,000; not if `cv` is a
     splitter). The search uses at most 500 rows (1,000 above 4,000; 1,500 from 500 features on); the best
-    machines are then trained on all. Above 45,000 rows (above 12,000 where more of them would not help) they use up to 1,500 landmarks,
-    and X is read block by block: it may be a `numpy.memmap`, or a Dask collection.
+    machines are then trained on all. Above 45,000 rows (above 12,000 where more of them would not help) they
+    use up to 1,500 landmarks, and X is read block by block: it may be a `numpy.memmap`, or a Dask collection.
 
     Parameters
     ----------

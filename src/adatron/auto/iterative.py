@@ -18,17 +18,20 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 from adatron.auto.exact import Model, best_mean, expansion, seconds_per_flop, shares_of_mean
 from adatron.auto.least_squares import distances, kernel_values, relative_gap
 from adatron.auto.rows import SearchRows
-from adatron.auto.search import Candidate, Search, in_threads
+from adatron.auto.search import PENALTIES, Candidate, Search, in_threads
 from adatron.estimators.expansion import Expansion
 from adatron.kernels import Kernel
 from adatron.numerics.compiled import compiled
 
-_BLOCK = 1_024  # rows of the matrix that are evaluated and multiplied at a time
+_BLOCK = 1_024  # rows of the matrix that are stored and multiplied at a time
+_AT_ONCE = 128  # rows that are evaluated at a time, in float64
 _CACHED = 2_048  # values of a row that stay in cache for both products
 _LANDMARKS = 1_500  # rows that the preconditioner is made of, at most
 _ROUNDING = 1e-7  # of float32 kernel values
 _SMALL = 1e-5  # part of the largest eigenvalue below which rounding decides
 _STEPS = 80  # at most
+_SOLVED = 0.05  # share of the targets that may be left after so many
+_LEAST_PENALTY = 1e-7  # times the rows: below, errors of float32 values weigh as much
 _TOLERANCES = 5e-3, 1e-3  # of the residual without held-out rows and of all, relative to the targets
 
 
@@ -36,16 +39,23 @@ class HalfMatrix:
     """The kernel matrix of rows, its lower half in blocks."""
 
     def __init__(self, family: type[Kernel], gamma: float, X: np.ndarray) -> None:
+        def block(part: slice) -> np.ndarray:
+            values = np.empty((part.stop - part.start, part.stop), dtype=np.float32)
+            for start in range(part.start, part.stop, _AT_ONCE):
+                rows = slice(start, min(start + _AT_ONCE, part.stop))
+                # rounded when they are stored: errors of float32 distances would be larger than a small λ
+                of_rows = kernel_values(family, gamma, distances(family, X[rows], X[: part.stop]))
+                values[rows.start - part.start : rows.stop - part.start] = of_rows
+            return values
+
         self.parts = _parts(len(X))
-        self.blocks = in_threads(
-            lambda part: kernel_values(family, gamma, distances(family, X[part], X[: part.stop])), self.parts
-        )
+        self.blocks = in_threads(block, self.parts)
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
-        columns = np.ascontiguousarray(V.T, dtype=np.float32)
+        columns = np.ascontiguousarray(V.T)
 
         def products(k: int) -> np.ndarray:
-            found = np.zeros((len(columns), self.parts[k].stop), dtype=np.float32)
+            found = np.zeros((len(columns), self.parts[k].stop))
             _multiply(self.blocks[k], columns, self.parts[k].start, found)
             return found
 
@@ -59,7 +69,8 @@ class HalfMatrix:
 def _multiply(block, columns, start, out):
     """Add to `out` what rows of a symmetric matrix, from number `start` on, and their mirror image give.
 
-    The matrix is read once: while a few of its values are in cache, both products take them.
+    The matrix is read once: while a few of its values are in cache, both products take them. Sums are
+    float64, whose rounding conjugate gradients need where λ is small.
     """
     n, stop = block.shape
     for first in range(0, stop, _CACHED):
@@ -68,7 +79,7 @@ def _multiply(block, columns, start, out):
         for i in range(n):
             values = block[i, first:last]
             for c in range(len(columns)):
-                own, total = columns[c, first:last], np.float32(0.0)
+                own, total = columns[c, first:last], 0.0
                 for j in range(len(values)):
                     total += values[j] * own[j]
                 out[c, start + i] += total
@@ -83,14 +94,13 @@ def nystrom_features(
 ) -> np.ndarray:
     """Rows whose inner products are near ``k(x, z)/√(r s)`` with the ridges r and s of x and z."""
     landmarks = X[places]
-    precise = landmarks.astype(np.float64)
-    K = kernel_values(family, gamma, distances(family, precise, precise))
+    K = kernel_values(family, gamma, distances(family, landmarks, landmarks))
     K.flat[:: len(K) + 1] += _ROUNDING * len(K)
     whitening = solve_triangular(cholesky(K), np.eye(len(K))).astype(np.float32)
 
     def features(part: slice) -> np.ndarray:
-        values = kernel_values(family, gamma, distances(family, X[part], landmarks)) @ whitening
-        return values / roots[part].astype(np.float32)
+        values = kernel_values(family, gamma, distances(family, X[part], landmarks)).astype(np.float32)
+        return values @ whitening / roots[part].astype(np.float32)
 
     return np.vstack(in_threads(features, _parts(len(X))))
 
@@ -120,8 +130,11 @@ def conjugate_gradients(
     precondition: Callable[[np.ndarray], np.ndarray],
     residual: np.ndarray,
     enough: np.ndarray,
-) -> np.ndarray:
-    """Solve for the columns of a right side `residual`, until the norms of what is left are small enough."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Solve for the columns of a right side until the norms of what is left are small enough.
+
+    Returns the solutions and what is left.
+    """
     b, direction = np.zeros_like(residual), precondition(residual)
     z = direction
     size = np.sum(residual * z, axis=0)
@@ -135,7 +148,7 @@ def conjugate_gradients(
         z = precondition(residual)
         before, size = size, np.sum(residual * z, axis=0)
         direction = z + direction * np.divide(size, before, out=np.zeros_like(size), where=before > 0.0)
-    return b
+    return b, residual
 
 
 def seconds_to_iterate(n: int) -> float:
@@ -153,39 +166,57 @@ def trained_iteratively(
 ) -> Model:
     """The machines that are best on a few rows, trained on all, or the mean of them if that is better."""
     judged = rows.with_folds(1)
-    chosen = list(zip(few.members, few.machines, strict=True))[:n_machines]
+    least = int(np.searchsorted(PENALTIES, _LEAST_PENALTY * rows.n))
+    members = [replace(one, place=max(one.place, least), n_rows=rows.n) for one in few.members]
+    chosen = list(zip(members, few.machines, strict=True))[:n_machines]
     places = np.sort(random_state.permutation(rows.n)[: min(_LANDMARKS, rows.n // 8)])
     trained = [_trained(one, vars(machine.kernel)["weights"], judged, places) for one, machine in chosen]
-    machines, decisions, gaps = zip(*trained, strict=True)
-    best = best_mean(list(decisions), criterion_for(judged))
+    members, machines, decisions, gaps = map(list, zip(*trained, strict=True))
+    best = best_mean(decisions, criterion_for(judged))
     mean = np.mean([decisions[k] for k in best], axis=0)
-    members = [replace(chosen[k][0], n_rows=rows.n) for k in best]
-    gap = max(gaps[k] for k in best)
-    return Model(shares_of_mean([machines[k] for k in best]), members, judged, mean, few.relevance, gap)
+    members, machines = [members[k] for k in best], shares_of_mean([machines[k] for k in best])
+    return Model(machines, members, judged, mean, few.relevance, max(gaps[k] for k in best))
 
 
 def _trained(
     one: Candidate, weights: Any, rows: SearchRows, places: np.ndarray
-) -> tuple[Expansion, np.ndarray, float]:
-    """The machine of all rows, decisions for held-out rows by one that never saw them, and its gap."""
-    X = rows.X.astype(np.float32)
-    X = X if weights is None else X * np.asarray(weights, dtype=np.float32)
-    ridge, fold = (one.penalty / rows.weights)[:, None], rows.folds[0]
-    K, roots = HalfMatrix(one.family, one.gamma, X), np.sqrt(ridge)
-    Z, k = nystrom_features(one.family, one.gamma, X, places, roots), rows.Y.shape[1]
-    # both systems at once, that without the held-out rows and that of all: reading K takes most of the time
-    mask = np.ones((rows.n, 2 * k))
-    mask[fold.held, :k] = 0.0
-    inverses = [Preconditioner(Z * mask[:, [column]].astype(np.float32)) for column in (0, k)]
-    residual = mask * np.tile(rows.Y / roots, 2)
-    b = conjugate_gradients(
-        lambda V: mask * (K @ (V / roots)) / roots + V,
-        lambda V: np.hstack([inverses[0](V[:, :k]), inverses[1](V[:, k:])]),
-        residual,
-        np.repeat(_TOLERANCES, k) * np.linalg.norm(residual, axis=0),
-    )
-    a = b / roots
+) -> tuple[Candidate, Expansion, np.ndarray, float]:
+    """Train on all rows: the candidate with the penalty it took, and its machine.
+
+    Also decisions for held-out rows by a machine that never saw them, and the duality gap.
+    """
+    X = rows.X if weights is None else rows.X * np.asarray(weights)
+    K, k, fold = HalfMatrix(one.family, one.gamma, X), rows.Y.shape[1], rows.folds[0]
+    while True:
+        ridge = (one.penalty / rows.weights)[:, None]
+        a, left = _solved(one, K, X, rows.Y, ridge, fold.held, places)
+        if left <= _SOLVED or one.place == len(PENALTIES) - 1:
+            break
+        one = replace(one, place=one.place + 1)  # rounding or too few steps: a larger λ is easier
     outputs, a = K @ a, a[:, k:]
     machine = expansion(one, rows.X, a, rows.mean, weights, np.float32)
     decisions = outputs[fold.held, :k] + rows.mean
-    return machine, decisions, relative_gap(outputs[:, k:], rows.Y, a, ridge[:, 0])
+    return one, machine, decisions, relative_gap(outputs[:, k:], rows.Y, a, ridge[:, 0])
+
+
+def _solved(
+    one: Candidate, K: HalfMatrix, X: np.ndarray, Y: np.ndarray, ridge: np.ndarray, held: np.ndarray,
+    places: np.ndarray,
+) -> tuple[np.ndarray, float]:  # fmt: skip
+    """Coefficients without the held-out rows, then those of all rows; and the share of the targets left."""
+    roots, k = np.sqrt(ridge), Y.shape[1]
+    Z = nystrom_features(one.family, one.gamma, X, places, roots)
+    # both systems at once: reading K takes most of the time
+    mask = np.ones((len(Y), 2 * k))
+    mask[held, :k] = 0.0
+    inverses = [Preconditioner(Z * mask[:, [column]].astype(np.float32)) for column in (0, k)]
+    targets = mask * np.tile(Y / roots, 2)
+    sizes = np.linalg.norm(targets, axis=0)
+    b, residual = conjugate_gradients(
+        lambda V: mask * (K @ (V / roots)) / roots + V,
+        lambda V: np.hstack([inverses[0](V[:, :k]), inverses[1](V[:, k:])]),
+        targets,
+        np.repeat(_TOLERANCES, k) * sizes,
+    )
+    left = np.linalg.norm(residual, axis=0) / np.maximum(sizes, np.finfo(float).tiny)
+    return b / roots, float(left.max())
