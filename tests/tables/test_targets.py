@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from adatron.tables import TableEncoder
 from adatron.tables.columns import Table
-from adatron.tables.targets import Target
+from adatron.tables.targets import Dealt, LevelMeans, Target
 
 
 def many_levels(n, n_levels, seed):
@@ -57,11 +57,13 @@ def test_levels_that_tell_the_class_are_used():
 def test_training_rows_do_not_see_their_own_target():
     table, _, rng = many_levels(400, 80, 0)
     column, y = Table(table).column(0), rng.normal(size=400)
-    _, before = Target.of(y, 400, "auto", 0).level_means(column)
+    target = Target.of(y, 400, "auto")
+    dealt, known = Dealt.of(target, [column], [], 0, None), np.zeros(400, dtype=bool)
+    before = LevelMeans(column, target, dealt).means(known)[1]
     for i in range(10):
         other = y.copy()
         other[i] += 100.0
-        _, after = Target.of(other, 400, "auto", 0).level_means(column)
+        after = LevelMeans(column, Target.of(other, 400, "auto"), dealt).means(known)[1]
         assert after[i] == before[i]
         assert (after != before).sum() > 100
 

@@ -73,7 +73,7 @@ class AutoSVR(AutoEstimator, RegressorMixin, ExpansionMachine):
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 
     def _checked_target(self, n: int, y: Any) -> np.ndarray:
-        return check_targets(np.empty((n, 0)), target_columns(y)[0])
+        return np.column_stack([check_targets(np.empty((n, 0)), own) for own in target_columns(y)])
 
     def _training_set(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
         columns = target_columns(y)

@@ -28,7 +28,7 @@ from adatron.estimators.base import FitTasks, KernelMachine, forget_fit, unfitte
 from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.expansion import Expansion
 from adatron.estimators.folds import Folds
-from adatron.estimators.inputs import check_groups, check_predict_X
+from adatron.estimators.inputs import check_groups, check_predict_X, check_sample_weight
 from adatron.estimators.parameters import (
     as_random_state,
     check_integer,
@@ -44,7 +44,8 @@ from adatron.kernels import KERNELS, Kernel
 from adatron.numerics.memory import available_memory
 from adatron.paths.kernel_path import KernelPath
 from adatron.tables import TableEncoder, needs_encoding
-from adatron.tables.columns import as_frame
+from adatron.tables.columns import Table, as_frame
+from adatron.tables.targets import TargetMeans
 from adatron.training import Status
 
 _BYTES_A_VALUE = 24  # of two kernel matrices, their factors and distances
@@ -135,10 +136,10 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
     def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
         """Check and encode everything that `fit` is given."""
         groups = None if groups is None else check_groups(groups)
-        given, encoder = (X, y, groups), None
+        given, encoder, means = (X, y, groups), None, None
         if needs_encoding(X) or _has_holes(X):
             encoder = TableEncoder(target_type=self._target_type, random_state=0)
-            X = encoder.fit_transform(X, self._checked_target(len(as_frame(X)), y), groups)
+            X, means = self._encoded(encoder, X, y, sample_weight, groups)
             names = getattr(encoder, "feature_names_in_", None)
         data = self._training_set(X, y, sample_weight).with_moderate_weights()
         self.encoder_ = encoder
@@ -161,7 +162,26 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
             blocks = np.arange(data.X.shape[1]) if scale.kept is None else scale.kept
         else:
             scale, blocks = Scaler(is_text=encoder.is_sparse_), encoder.output_columns_
-        return Task(data, folds, scale, self._targets(data), blocks, self._criterion(data), state)
+        Y, criterion, of_folds = self._targets(data), self._criterion(data), []
+        if means is not None and self._is_exact(data.m) and not scale.is_text:
+            place = np.argsort(order)  # of each row that was encoded
+            of_folds = [means.without(held[place] > 0.0)[order] for held in folds.held.T]
+        places = means.places if means is not None and of_folds else None
+        return Task(data, folds, scale, Y, blocks, criterion, state, of_folds, places)
+
+    def _encoded(
+        self, encoder: TableEncoder, X: Any, y: Any, sample_weight: Any, groups: Any
+    ) -> tuple[Any, TargetMeans | None]:
+        """The table in numbers; rows of no weight are 0 and teach the encoder nothing."""
+        n = len(as_frame(X))
+        y, weights = self._checked_target(n, y), check_sample_weight(sample_weight, n)
+        rows = np.flatnonzero(weights > 0.0)
+        if len(rows) == n:
+            return encoder.fit_with_means(X, y, groups)
+        groups = None if groups is None else groups[rows]
+        encoded, means = encoder.fit_with_means(Table(X).some(rows), y[rows], groups)
+        everywhere = sparse.csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), (n, len(rows)))
+        return everywhere @ encoded, means
 
     def _is_exact(self, m: int) -> bool:
         """Whether the kernel matrices of m rows can be held, two machines at a time."""
@@ -178,7 +198,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
         if self._is_exact(data.m):
             rows = task.rows(task.scale(data.X))
             places = self._sample(data, task.state, size)
-            sample = rows.some(places, task.folds).with_folds(SEARCH_FOLDS)
+            sample = task.sample(places).with_folds(SEARCH_FOLDS)
             search = Search(sample, task.criterion_for(sample), families, **limit)
             train = partial(trained_exactly, search, rows, task.criterion_for, limits=self._huber_limits)
             return search, lambda: self._trained_in_time(task, search, data.m, seconds_to_train, train)
@@ -234,7 +254,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
         return {
             "shape_fit_": (data.shape[0], self.n_features_in_), "encoder_": self.encoder_,
             "gamma_": best.gamma, "C_": data.weight_scale / best.penalty, "path_": path,
-            "feature_importances_": importances(task, model, self.n_features_in_),
+            "feature_importances_": importances(task.blocks, model, self.n_features_in_),
             "n_iter_": len(tried), "cv_results_": cv_results(tried, self._best_score if scoring else 0.0),
             "duality_gap_": model.duality_gap, "gap_is_exact_": model.gap_is_exact,
             "status_": status, "converged_": status is Status.CONVERGED,

@@ -14,10 +14,12 @@ from adatron.auto.least_squares import (
     FoldKernels,
     coefficients,
     distances,
+    fold_distances,
     huber_coefficients,
     kernel_values,
     product,
     relative_gap,
+    weighted,
 )
 from adatron.auto.rows import SearchRows
 from adatron.auto.scoring import Criterion
@@ -69,8 +71,8 @@ def trained_exactly(
     relevances, of_folds = search.relevances, []
     if any(one.rounds for one in finalists):
         if rows.n <= _LEARN_IN_FOLDS:
-            learn = lambda places: learned_relevances(rows, search.teachers, places)  # noqa: E731
-            relevances, *of_folds = in_threads(learn, [None, *(fold.train for fold in judged.folds)])
+            learn = lambda fold: learned_relevances(rows, search.teachers, fold)  # noqa: E731
+            relevances, *of_folds = in_threads(learn, [None, *judged.folds])
         else:  # rows of the search that a fold holds out have taught its weights, but they are few
             of_folds = [relevances] * len(judged.folds)
     criterion = criterion_for(judged)
@@ -109,20 +111,15 @@ def _held_out_decisions(
     search: Search, rows: SearchRows, one: Candidate, of_folds: Any, dtype: Any
 ) -> np.ndarray:
     """Decisions for held-out rows by machines that never saw them, weights of features included."""
-    X = rows.X if dtype == np.float64 else rows.X.astype(dtype)
-    if not one.rounds:
-        D: Any = distances(one.family, X, X)
+    D: Any
+    if one.rounds or rows.mean_places is not None:
+        n_folds = len(rows.folds)
+        weights = [search.weights_of(one, own) for own in of_folds or n_folds * [None]]
+        D = fold_distances(rows, one.family, weights, dtype)
     else:
-        D = []
-        for fold, relevances in zip(rows.folds, of_folds, strict=True):
-            weights = search.weights_of(one, relevances)
-            train, held = (_weighted(X[part], weights) for part in (fold.train, fold.held))
-            D.append((distances(one.family, train, train), distances(one.family, held, train)))
+        X = rows.X.astype(dtype, copy=False)
+        D = distances(one.family, X, X)
     return FoldKernels(rows, one.family, one.gamma, D).solved(one.penalty, one.limit)[0] + rows.mean
-
-
-def _weighted(X: Any, weights: Any) -> Any:
-    return X if weights is None else np.ascontiguousarray(X * weights.astype(X.dtype))
 
 
 def best_mean(decisions: list[np.ndarray], criterion: Criterion) -> list[int]:
@@ -143,7 +140,7 @@ def best_mean(decisions: list[np.ndarray], criterion: Criterion) -> list[int]:
 
 def _trained(rows: SearchRows, one: Candidate, weights: Any, dtype: Any) -> tuple[Expansion, float]:
     """The machine of all rows, and its relative duality gap."""
-    X = _weighted(rows.X if dtype == np.float64 else rows.X.astype(dtype), weights)
+    X = weighted(rows.X.astype(dtype, copy=False), weights)
     K, ridge = kernel_values(one.family, one.gamma, distances(one.family, X, X)), one.penalty / rows.weights
     a = coefficients(K, rows.Y, ridge)
     deltas: Any = np.inf

@@ -174,6 +174,22 @@ def relative_gap(
     return max(0.0, float(np.max((primal - dual) / largest)))
 
 
+def fold_distances(
+    rows: SearchRows, family: type[Kernel], weights: list[np.ndarray | None], dtype: Any
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For every fold, with its weights of features, distances within it and from its held-out rows."""
+    found = []
+    for fold, own in zip(rows.folds, weights, strict=True):
+        X = rows.features(fold).astype(dtype, copy=False)
+        train, held = (weighted(X[part], own) for part in (fold.train, fold.held))
+        found.append((distances(family, train, train), distances(family, held, train)))
+    return found
+
+
+def weighted(X: Any, weights: np.ndarray | None) -> Any:
+    return X if weights is None else np.ascontiguousarray(X * weights.astype(X.dtype))
+
+
 class FoldKernels:
     """Kernel matrices of all folds, with which several penalties are tried."""
 

@@ -16,6 +16,7 @@ class Fold(NamedTuple):
     train: np.ndarray
     held: np.ndarray
     weights: np.ndarray
+    means: np.ndarray | None = None  # (n, w): target means that know no target of the held-out rows
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class SearchRows:
     weights: np.ndarray  # (n,)
     blocks: np.ndarray  # (d,): features of one column, such as the levels of a category, share a weight
     folds: list[Fold]
+    mean_places: np.ndarray | None = None  # (w,): the features that are target means
 
     @property
     def n(self) -> int:
@@ -48,20 +50,24 @@ class SearchRows:
     def held_weights(self) -> np.ndarray:
         return np.concatenate([fold.weights for fold in self.folds])
 
-    def some(self, rows: np.ndarray, folds: Folds) -> SearchRows:
-        """Some of the rows, with their part of the folds; the rows that a fold holds out come together."""
-        rows = rows[np.argsort(folds.held[rows].argmax(axis=1), kind="stable")]
-        codes = self.codes[rows] if len(self.codes) else self.codes
-        parts = {"X": self.X[rows], "Y": self.Y[rows], "weights": self.weights[rows], "codes": codes}
-        return replace(self, **parts, folds=fold_list(folds.some(rows)))
+    def features(self, fold: Fold) -> Any:
+        """X as a fold may see it."""
+        if fold.means is None:
+            return self.X
+        X = self.X.copy()
+        X[:, self.mean_places] = fold.means
+        return X
 
     def with_folds(self, n_folds: int) -> SearchRows:
         """The same rows with the first folds only."""
         return replace(self, folds=self.folds[:n_folds])
 
 
-def fold_list(folds: Folds) -> list[Fold]:
-    """The folds as places of rows."""
-    pairs = zip(folds.training.T, folds.held.T, strict=True)
-    found = [(np.flatnonzero(train), np.flatnonzero(held), held) for train, held in pairs]
-    return [Fold(train, rows, held[rows]) for train, rows, held in found if len(train) and len(rows)]
+def fold_list(folds: Folds, means: list[np.ndarray] | None = None) -> list[Fold]:
+    """The folds as places of rows, with the target means of each."""
+    found = []
+    for k, (train, held) in enumerate(zip(folds.training.T, folds.held.T, strict=True)):
+        places, rows = np.flatnonzero(train), np.flatnonzero(held)
+        if len(places) and len(rows):
+            found.append(Fold(places, rows, held[rows], None if means is None else means[k]))
+    return found

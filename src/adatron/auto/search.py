@@ -19,8 +19,16 @@ from typing import Any
 import numpy as np
 
 from adatron.auto.geometry import POWERS, feature_weights, relevances, shared
-from adatron.auto.least_squares import SINGLE_FROM, FoldKernels, coefficients, distances, kernel_values
-from adatron.auto.rows import SearchRows
+from adatron.auto.least_squares import (
+    SINGLE_FROM,
+    FoldKernels,
+    coefficients,
+    distances,
+    fold_distances,
+    kernel_values,
+    weighted,
+)
+from adatron.auto.rows import Fold, SearchRows
 from adatron.auto.scoring import Criterion
 from adatron.kernels import KERNELS, Kernel, Laplacian
 from adatron.numerics.threads import in_parallel, one_blas_thread, usable_threads
@@ -93,7 +101,7 @@ class Search:
         self.is_stopped = False  # by a callback or Ctrl-C
         self.is_late = False  # whether the time limit has cut something short
         self.after_round: Callable[[Candidate], bool] = lambda best: False  # whether to stop
-        self._distances: dict[tuple[str, float, int], tuple[np.ndarray, float]] = {}
+        self._distances: dict[tuple[str, float, int], tuple[Any, float]] = {}
         self._known: dict[tuple[str, int, float, int], Candidate] = {}  # of a search that was interrupted
 
     def run(self) -> None:
@@ -167,30 +175,32 @@ class Search:
     def finalists(self, n_each: int) -> list[Candidate]:
         """The best candidates of different kernels: some without weights of features, one more with."""
         chosen: list[Candidate] = []
-        for weighted in (False, True):
+        for has_weights in (False, True):
             of_kernels: dict[str, Candidate] = {}
-            own = [c for c in self.tried.values() if bool(c.rounds) == weighted and not c.reason]
+            own = [c for c in self.tried.values() if bool(c.rounds) == has_weights and not c.reason]
             for one in sorted(own, key=lambda c: c.criterion):
                 of_kernels.setdefault(one.kernel, one)
-            chosen += list(of_kernels.values())[: n_each + (weighted and n_each > 1)]
+            chosen += list(of_kernels.values())[: n_each + (has_weights and n_each > 1)]
         return chosen
 
     def weights_of(self, one: Candidate, relevances: list[np.ndarray] | None = None) -> np.ndarray | None:
         """The weights of features of a candidate, None for all 1; perhaps learned from other rows."""
         if not one.rounds:
             return None
-        return feature_weights((relevances or self.relevances)[one.rounds - 1], one.power)
+        relevance = (relevances or self.relevances)[one.rounds - 1]
+        return feature_weights(shared(relevance, self.rows.blocks), one.power)
 
-    def _distances_of(self, one: Candidate) -> tuple[np.ndarray, float]:
-        """Distances of all rows, and their mean; for the linear kernel the mean of its diagonal."""
-        key = one.kernel, one.power, one.rounds
+    def _distances_of(self, one: Candidate) -> tuple[Any, float]:
+        """Distances of all rows, or fold by fold, and their mean; for the linear kernel of its diagonal."""
+        key, rows = (one.kernel, one.power, one.rounds), self.rows
         if key not in self._distances:
-            share, weights = self.rows.weights / self.rows.weights.sum(), self.weights_of(one)
-            X = self.rows.X if weights is None else self.rows.X * weights
-            if self.rows.n > SINGLE_FROM:
-                X = X.astype(np.float32)
-            D = distances(one.family, X, X)
+            share, weights = rows.weights / rows.weights.sum(), self.weights_of(one)
+            dtype = np.float32 if rows.n > SINGLE_FROM else np.float64
+            X = weighted(rows.X, weights).astype(dtype, copy=False)
+            D: Any = distances(one.family, X, X)
             mean = float(share @ (D @ share)) if one.kernel != "linear" else -float(share @ D.diagonal())
+            if rows.mean_places is not None:
+                D = fold_distances(rows, one.family, len(rows.folds) * [weights], dtype)
             self._distances[key] = D, mean if mean > 0.0 else 1.0
         return self._distances[key]
 
@@ -260,24 +270,27 @@ def in_threads(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
 
 
 def learned_relevances(
-    rows: SearchRows, teachers: list[Candidate], places: np.ndarray | None = None
+    rows: SearchRows, teachers: list[Candidate], fold: Fold | None = None
 ) -> list[np.ndarray]:
-    """How much each feature matters, from all rows or some: one array for each round of learning.
+    """How much each feature matters, by all rows or those of a fold: one array for each round of learning.
 
     The first teacher is a city-block machine without weights of features, the second one with those that
     follow from the first.
     """
-    places = np.arange(rows.n) if places is None else places
-    X, Y, u = rows.X[places], rows.Y[places], rows.weights[places]
+    places = slice(None) if fold is None else fold.train
+    features = rows.X if fold is None else rows.features(fold)
+    X, Y, u = features[places], rows.Y[places], rows.weights[places]
     found: list[np.ndarray] = []
     for teacher in teachers:
-        weights = feature_weights(found[-1], teacher.power) if found else np.ones(X.shape[1])
-        kept = np.flatnonzero(weights > _NEGLIGIBLE) if found else slice(None)
+        weights, kept = np.ones(X.shape[1]), np.arange(X.shape[1])
+        if found:
+            weights = feature_weights(shared(found[-1], rows.blocks), teacher.power)
+            kept = np.flatnonzero(weights > _NEGLIGIBLE)
         own = np.ascontiguousarray((X * weights)[:, kept])
         judging = own if len(own) <= SINGLE_FROM else own.astype(np.float32)
         K = kernel_values(Laplacian, teacher.gamma, distances(Laplacian, judging, judging))
         a = coefficients(K, Y, teacher.penalty / u, refined=False)
         relevance = np.zeros(X.shape[1])
         relevance[kept] = weights[kept] ** 2 * relevances(own, u, teacher.gamma, a)
-        found.append(shared(relevance, rows.blocks))
+        found.append(relevance)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,31 +28,39 @@ class Task:
     blocks: np.ndarray  # (d,): the column that each scaled feature came from
     criterion_for: Callable[[SearchRows], Criterion]
     state: np.random.RandomState
+    means: list[np.ndarray]  # for every fold, the target means that know no target of its held-out rows
+    mean_places: np.ndarray | None  # of the features that they are
 
     def rows(self, X: Any) -> SearchRows:
         """All rows, with `X` in scaled features."""
-        weights = self.data.weights
-        mean = weights @ self.Y / weights.sum()
-        return SearchRows(
-            X, self.Y - mean, mean, self.data.codes, weights, self.blocks, fold_list(self.folds)
-        )
+        return self._rows(X, np.arange(self.data.m))
 
     def sample(self, places: np.ndarray) -> SearchRows:
         """Some rows; those that a fold holds out come together."""
         places = places[np.argsort(self.folds.held[places].argmax(axis=1), kind="stable")]
-        without_X = self.rows(np.empty((self.data.m, 0)))
-        return replace(without_X.some(places, self.folds), X=self.scale(self.data.X[places]))
+        return self._rows(self.scale(self.data.X[places]), places)
+
+    def _rows(self, X: Any, places: np.ndarray) -> SearchRows:
+        data, means = self.data, self.means
+        mean = data.weights @ self.Y / data.weights.sum()
+        codes = data.codes[places] if len(data.codes) else data.codes
+        folds = fold_list(self.folds.some(places), [own[places] for own in means] if means else None)
+        Y, weights = self.Y[places] - mean, data.weights[places]
+        return SearchRows(X, Y, mean, codes, weights, self.blocks, folds, self.mean_places)
 
 
-def importances(task: Task, model: Model, n_columns: int) -> np.ndarray:
-    """Shares of the columns in the mean squared gradient; equal ones of those in use if it is not known."""
+def importances(blocks: np.ndarray, model: Model, n_columns: int) -> np.ndarray:
+    """Shares of the columns in how much decisions vary; equal ones of those in use if it is not known.
+
+    A feature's part is its mean squared gradient times its variance; those of one column are summed.
+    """
     found = np.zeros(n_columns)
     if model.relevance is not None:
-        np.maximum.at(found, task.blocks, model.relevance)
+        np.add.at(found, blocks, model.relevance * model.judged.X.var(axis=0))
     total = found.sum()
     if total > 0.0:
         return found / total
-    in_use = np.bincount(task.blocks, minlength=n_columns) > 0
+    in_use = np.bincount(blocks, minlength=n_columns) > 0
     return in_use / in_use.sum()
 
 

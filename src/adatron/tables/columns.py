@@ -7,6 +7,7 @@ equal cells are equal from here on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -216,6 +217,12 @@ class Table:
         self._cells = cells
         if self.n_columns == 0:
             raise ValueError(f"Found array with 0 feature(s) (shape={cells.shape}), at least 1 is required.")
+
+    def some(self, rows: np.ndarray) -> Table:
+        """Some of the rows."""
+        found = copy(self)
+        found._cells, found.n_rows = self._cells[rows], len(rows)
+        return found
 
     def column(self, j: int) -> Column:
         name = self.labels[j]

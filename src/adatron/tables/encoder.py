@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from adatron.tables import encodings
 from adatron.tables.columns import Reading, Table, converted, distinct
-from adatron.tables.kinds import DROPPED, KINDS, MANY_LEVELS, Decision, decide
+from adatron.tables.kinds import KINDS
+from adatron.tables.learned import learned
 from adatron.tables.matching import places_by_name
-from adatron.tables.summary import ColumnSummary, ColumnTable, summary_of
-from adatron.tables.targets import Target
+from adatron.tables.summary import ColumnSummary, ColumnTable
+from adatron.tables.targets import Target, TargetMeans
 
 _DENSE_BYTES = 2**29  # beyond which sparse output pays where most of it is zero
 
@@ -49,7 +50,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Whether the result is a CSR array. "auto" does so when the training rows would take more than 512 MB
         dense, and most of that would be zeros.
     random_state : int or None, default=None
-        Seed of the folds for target means, which go by the order of rows; None is 0.
+        Seed of the folds for target means; None is 0.
 
     Attributes
     ----------
@@ -138,7 +139,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X : data frame, array or list of rows
             The table.
         y : array-like of shape (n_samples,) or None, default=None
-            Targets, for the target means of categories with many levels.
+            Targets, for the target means of categories with many levels; (n_samples, n_targets) if
+            `target_type` is "continuous".
         groups : array-like of shape (n_samples,) or None, default=None
             Rows of one group get target means that were learned on other groups.
 
@@ -147,8 +149,28 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ndarray or csr_array of shape (n_samples, n_features_out)
             The encoded rows.
         """
-        blocks = self._fit(X, y, groups)
-        return self._joined(blocks, blocks[0].shape[0])
+        return self.fit_with_means(X, y, groups)[0]
+
+    def fit_with_means(self, X: Any, y: Any, groups: Any = None) -> tuple[Any, TargetMeans | None]:
+        """Fit, and also tell what target means are when some rows are held out.
+
+        A cross-validation on the encoded rows would be too optimistic: those it trains on have target means
+        in which targets of the rows it holds out take part.
+
+        Parameters
+        ----------
+        X, y, groups : as for `fit_transform`
+
+        Returns
+        -------
+        rows : ndarray or csr_array of shape (n_samples, n_features_out)
+            The encoded rows.
+        means : TargetMeans or None
+            The positions of the outputs that are target means (``places``), and ``without(held)``: these
+            outputs if the targets of the `held` rows are not known. None without such outputs.
+        """
+        blocks, means = self._fit(X, y, groups)
+        return self._joined(blocks, blocks[0].shape[0]), means
 
     def transform(self, X: Any) -> Any:
         """Encode rows.
@@ -196,24 +218,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
-    def _fit(self, X: Any, y: Any, groups: Any = None) -> list[Any]:
-        """Learn all encodings; the encoded training rows in blocks."""
+    def _fit(self, X: Any, y: Any, groups: Any = None) -> tuple[list[Any], TargetMeans | None]:
+        """Learn all encodings; the encoded training rows in blocks, and those of target means."""
         self._check_parameters()
-        table = Table(X)
+        table = X if isinstance(X, Table) else Table(X)
         if table.n_rows == 0:
             shape = f"shape=(0, {table.n_columns})"
             raise ValueError(f"Found array with 0 sample(s) ({shape}) while a minimum of 1 is required.")
         kinds = self._given_kinds(table)
-        seed = self.random_state or 0
-        target = None if y is None else Target.of(y, table.n_rows, self.target_type, seed, groups)
-        parts_of, readings, summaries, blocks = [], [], [], []
-        for j in range(table.n_columns):
-            decision = decide(table.column(j), kinds.get(j))
-            parts, encoded = _fitted(decision, target)
-            parts_of.append(parts)
-            readings.append(decision.reading)
-            blocks += encoded
-            summaries.append(summary_of(decision, parts))
+        target = None if y is None else Target.of(y, table.n_rows, self.target_type)
+        found = learned(table, kinds, target, self.random_state or 0, groups)
+        parts_of, summaries = found.parts_of, found.summaries
+        blocks = [block for own in found.blocks_of for block in own]
         if not blocks:
             few = "1 sample" if table.n_rows == 1 else f"{table.n_rows} samples"
             reasons = "; ".join(f"{s.name!r} {s.done}" for s in summaries[:3])
@@ -223,7 +239,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self.feature_names_in_ = np.array(table.names, dtype=object)
         elif "feature_names_in_" in vars(self):
             del self.feature_names_in_
-        self._encodings, self._readings, self.columns_ = parts_of, readings, ColumnTable(summaries)
+        self._encodings, self._readings, self.columns_ = parts_of, found.readings, ColumnTable(summaries)
         self._names_out = distinct([name for parts in parts_of for part in parts for name in part.names])
         self.output_columns_ = np.repeat(np.arange(table.n_columns), [s.n_outputs for s in summaries])
         self.output_kinds_ = [summaries[j].kind for j in self.output_columns_]
@@ -231,7 +247,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.is_sparse_ = bool(self.sparse_output)
         if self.sparse_output == "auto":
             self.is_sparse_ = 8 * n_out * table.n_rows > _DENSE_BYTES and n_out > 4 * table.n_columns
-        return blocks
+        return blocks, found.target_means()
 
     def _check_parameters(self) -> None:
         if self.target_type not in ("auto", "continuous", "classes"):
@@ -309,34 +325,3 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             start, end = end, end + block.shape[1]
             out[:, start:end] = block.toarray() if sparse.issparse(block) else block
         return out
-
-
-def _fitted(decision: Decision, target: Target | None) -> tuple[list[Any], list[Any]]:
-    """The encodings of a column, and the encoded training rows."""
-    kind, column = decision.kind, decision.column
-    if kind in DROPPED:
-        return [], []
-    parts: list[Any]
-    if kind in _FITS:
-        parts = _FITS[kind](column)
-    elif column.form == "label":
-        parts = encodings.fit_binary(column)
-    else:
-        parts = [encodings.Numbers.fit(column.name, column.values, kind in ("binary", "boolean"))]
-    parts = [part for part in parts if part.names]
-    encoded = [part.transform(column) for part in parts]
-    if kind == "category" and len(column.levels) > MANY_LEVELS:
-        if target is None:
-            more = encodings.fit_frequency(column)
-            encoded += [part.transform(column) for part in more]
-        else:
-            more, held_out = target.means(column)
-            encoded += [held_out] * bool(more)
-        parts += more
-    return parts, encoded
-
-
-_FITS: dict[str, Any] = {
-    "date": encodings.Dates.fit, "text": encodings.Texts.fit, "ordinal": encodings.fit_ordinal,
-    "category": encodings.fit_one_hot,
-}  # fmt: skip

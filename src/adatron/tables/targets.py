@@ -2,15 +2,17 @@
 
 Training rows get means that were learned on other rows (five folds), so that the model does not mistake a
 row's own target for information in the level (Micci-Barreca 2001; scikit-learn's ``TargetEncoder``). Rows of
-one group are in one fold.
+one group are in one fold. Folds and sums do not depend on the order in which rows come.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import column_or_1d
 
 from adatron.tables.columns import Column, is_missing
@@ -23,59 +25,108 @@ _FEW_WHOLE_NUMBERS = 20  # distinct ones, up to which targets that are whole num
 
 @dataclass(frozen=True)
 class Target:
-    """Targets as columns: one for a regression or two classes, else one for each of the frequent classes."""
+    """Targets as columns: one for each of a regression or for two classes, else for each frequent class."""
 
     values: np.ndarray
     names: list[str]
-    folds: np.ndarray
 
     @classmethod
-    def of(cls, y: Any, n_rows: int, target_type: str, seed: Any, groups: Any = None) -> Target:
-        y = column_or_1d(y)
+    def of(cls, y: Any, n_rows: int, target_type: str) -> Self:
+        several = target_type == "continuous" and np.ndim(y) == 2
+        y = np.asarray(y) if several else column_or_1d(y)
         if len(y) != n_rows:
             raise ValueError(f"X and y have inconsistent numbers of samples: {n_rows} rows, {len(y)} targets")
-        if y.dtype.kind == "O" and any(map(is_missing, y)):
+        if y.dtype.kind == "O" and any(map(is_missing, y.flat)):
             raise ValueError("Input y contains missing values; drop the rows without a target")
-        own = np.arange(n_rows) if groups is None else np.unique(column_or_1d(groups), return_inverse=True)[1]
-        folds = np.random.default_rng(seed).permutation(int(own.max()) + 1)[own] % _FOLDS
         if target_type == "continuous" or (target_type == "auto" and _is_continuous(y)):
-            values = y.astype(np.float64)
+            values = y.astype(np.float64).reshape(n_rows, -1)
             if not np.isfinite(values).all():
                 raise ValueError("Input y contains NaN or infinity; drop the rows without a target")
-            return cls(values[:, None], ["target"], folds)
+            k = values.shape[1]
+            return cls(values, ["target"] if k == 1 else [f"target_{i}" for i in range(k)])
         classes, codes = np.unique(y, return_inverse=True)
         by_count = np.argsort(-np.bincount(codes, minlength=len(classes)), kind="stable")
         shown = [1] if len(classes) == 2 else sorted(by_count[:_MOST_CLASSES].tolist())
         values = (codes[:, None] == np.array(shown)).astype(np.float64)
-        return cls(values, [f"target_{classes[i]}" for i in shown], folds)
+        return cls(values, [f"target_{classes[i]}" for i in shown])
 
-    def level_means(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
-        """A row for each level, as in `Levels`, and what training rows get: means of the other folds."""
-        n_rows = len(column.levels) + 2  # the last one is for missing
-        rows = np.where(column.values < 0, n_rows - 1, column.values)
-        totals = []  # of each fold and level: sums, sums of squares, and counts
-        for terms in (self.values, self.values**2, np.ones((len(rows), 1))):
-            total = np.zeros((_FOLDS, n_rows, terms.shape[1]))
-            np.add.at(total, (self.folds, rows), terms)
+
+@dataclass(frozen=True)
+class Dealt:
+    """Rows in an order that does not depend on the one they came in, dealt out to folds."""
+
+    order: np.ndarray
+    folds: np.ndarray
+
+    @classmethod
+    def of(cls, target: Target, columns: Sequence[Column], others: list[Any], seed: Any, groups: Any) -> Self:
+        """By targets, levels, and `others`: the other columns, encoded."""
+        rng = np.random.default_rng(0)
+        total = np.zeros(len(target.values))
+        for block in others:  # row by row: sums of BLAS depend on the place of a row
+            weights = rng.normal(size=block.shape[1])
+            total += block @ weights if sparse.issparse(block) else np.einsum("ij,j->i", block, weights)
+        order = np.lexsort((*(column.values for column in columns), *target.values.T, total))
+        place = np.argsort(order)
+        if groups is not None:  # which are as early as the first of their rows
+            _, own = np.unique(column_or_1d(groups), return_inverse=True)
+            first = np.full(int(own.max()) + 1, len(order))
+            np.minimum.at(first, own, place)
+            place = np.argsort(np.argsort(first))[own]
+        return cls(order, np.random.default_rng(seed).permutation(int(place.max()) + 1)[place] % _FOLDS)
+
+
+class LevelMeans:
+    """The target means of one column, standardised like numbers."""
+
+    def __init__(self, column: Column, target: Target, dealt: Dealt) -> None:
+        self.target, self.dealt = target, dealt
+        self.n_codes = len(column.levels) + 2  # the last but one is for unseen levels, the last for missing
+        self.codes = np.where(column.values < 0, self.n_codes - 1, column.values)
+        of_levels, of_rows = self.means(np.zeros(len(self.codes), dtype=bool))
+        names = [f"{column.name}_{name}" for name in target.names]
+        numbers = [Numbers.fit(name, own) for name, own in zip(names, of_rows.T, strict=True)]
+        self.numbers = {k: own for k, own in enumerate(numbers) if own.has_values}
+        table = self._encoded(of_levels)
+        names = [own.name for own in self.numbers.values()]
+        self.encodings = [Levels(names, list(column.levels), table)] if names else []
+        self.of_training_rows = self._encoded(of_rows)
+
+    def without(self, held: np.ndarray) -> np.ndarray:
+        """What all rows get if the targets of the `held` ones are not known."""
+        return self._encoded(self.means(held)[1])
+
+    def _encoded(self, means: np.ndarray) -> np.ndarray:
+        return np.column_stack(
+            [np.empty((len(means), 0)), *(own.encode(means[:, k]) for k, own in self.numbers.items())]
+        )
+
+    def means(self, held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Means of levels, as in `Levels`, and what rows get: those not `held`, the means of other folds."""
+        rows, codes, folds = self.dealt.order[~held[self.dealt.order]], self.codes, self.dealt.folds
+        totals, values = [], self.target.values  # of each fold and level: sums, sums of squares, and counts
+        for terms in (values, values**2, np.ones((len(values), 1))):
+            total = np.zeros((_FOLDS, self.n_codes, terms.shape[1]))
+            np.add.at(total, (folds[rows], codes[rows]), terms[rows])
             totals.append(total)
-        held_out = np.empty_like(self.values)
+        of_levels = _smoothed(*(total.sum(axis=0) for total in totals))
+        of_rows = of_levels[codes]
         for fold in range(_FOLDS):
-            inside, others = self.folds == fold, np.arange(_FOLDS) != fold
-            held_out[inside] = _smoothed(*(total[others].sum(axis=0) for total in totals))[rows[inside]]
-        return _smoothed(*(total.sum(axis=0) for total in totals)), held_out
+            inside, others = (folds == fold) & ~held, np.arange(_FOLDS) != fold
+            of_rows[inside] = _smoothed(*(total[others].sum(axis=0) for total in totals))[codes[inside]]
+        return of_levels, of_rows
 
-    def means(self, column: Column) -> tuple[list[Levels], np.ndarray]:
-        """The means as an encoding, and the encoded training rows, standardised like numbers."""
-        full, held_out = self.level_means(column)
-        names, table, training = [], [], [np.empty((len(held_out), 0))]
-        for j, name in enumerate(self.names):
-            numbers = Numbers.fit(f"{column.name}_{name}", held_out[:, j])
-            if numbers.has_values:
-                names.append(numbers.name)
-                table.append(numbers.encode(full[:, j]))
-                training.append(numbers.encode(held_out[:, j]))
-        encodings = [Levels(names, list(column.levels), np.hstack(table))] if names else []
-        return encodings, np.hstack(training)
+
+@dataclass(frozen=True)
+class TargetMeans:
+    """The outputs of an encoder that are target means, and what they are without the targets of some rows."""
+
+    places: np.ndarray  # of the outputs
+    parts: list[LevelMeans]
+
+    def without(self, held: np.ndarray) -> np.ndarray:
+        """These outputs for all training rows, if the targets of the `held` ones are not known."""
+        return np.hstack([part.without(held) for part in self.parts])
 
 
 def _is_continuous(y: np.ndarray) -> bool:
