@@ -173,3 +173,44 @@ def test_columns_of_equal_names():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "a", "b"])
     assert AutoSVR().fit(X, X.to_numpy()[:, 1]).score(X, X.to_numpy()[:, 1]) > 0.9
+
+
+@pytest.fixture
+def many_levels():
+    random = np.random.default_rng(0)
+    levels = random.integers(0, 150, 500)
+    frame = pd.DataFrame({"shop": [f"shop {code}" for code in levels], "price": random.normal(size=500)})
+    return frame, random.normal(size=150)[levels] + frame["price"].to_numpy()
+
+
+@pytest.mark.parametrize("kind", [AutoSVC, AutoSVR])
+def test_the_order_of_rows_does_not_matter_to_target_means(kind, many_levels):
+    frame, y = many_levels
+    y = y > 0.0 if kind is AutoSVC else y
+    shuffled = np.random.default_rng(1).permutation(500)
+    model, other = kind().fit(frame, y), kind().fit(frame.iloc[shuffled], y[shuffled])
+    np.testing.assert_array_equal(model.predict(frame), other.predict(frame))
+    assert model.best_score_ == other.best_score_
+
+
+def test_rows_of_no_weight_teach_the_encoder_nothing(many_levels):
+    frame, y = many_levels
+    weights = np.where(np.arange(500) < 60, 0.0, 1.0)
+    weighted = AutoSVR().fit(frame, np.where(weights > 0.0, y, 1e6), sample_weight=weights)
+    np.testing.assert_array_equal(weighted.predict(frame), AutoSVR().fit(frame[60:], y[60:]).predict(frame))
+
+
+def test_several_targets_each_have_their_target_means(many_levels):
+    frame, y = many_levels
+    model = AutoSVR().fit(frame, np.column_stack([y, frame["price"] ** 2]))
+    names = model.encoder_.get_feature_names_out().tolist()
+    assert {"shop_target_0", "shop_target_1"} <= set(names)
+    assert model.score(frame, np.column_stack([y, frame["price"] ** 2])) > 0.8
+
+
+def test_importances_of_a_category_are_those_of_all_its_levels(table):
+    frame, y = table
+    model = AutoSVC().fit(frame, y)
+    shares = dict(zip(frame.columns, model.feature_importances_, strict=True))
+    assert max(shares, key=shares.get) == "plan"
+    assert shares["joined"] < 0.1

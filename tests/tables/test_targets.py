@@ -109,3 +109,29 @@ def test_wrong_targets_are_errors():
         TableEncoder().fit(table, np.full(400, np.nan))
     with pytest.raises(ValueError, match="y contains missing values"):
         TableEncoder().fit(table, ["yes", "no", None, "no"] * 100)
+
+
+def test_held_out_rows_do_not_shape_the_target_means_of_a_fold():
+    table, _, rng = many_levels(400, 80, 0)
+    column, y, held = Table(table).column(0), rng.normal(size=400), np.arange(400) < 80
+    target = Target.of(y, 400, "auto")
+    dealt = Dealt.of(target, [column], [], 0, None)
+    other = Target.of(np.where(held, 100.0 * y, y), 400, "auto")
+    for known, found in zip(
+        *(LevelMeans(column, t, dealt).means(held) for t in (target, other)), strict=True
+    ):
+        np.testing.assert_array_equal(known, found)
+    assert not np.array_equal(*(LevelMeans(column, t, dealt).means(~held)[0] for t in (target, other)))
+
+
+def test_target_means_of_a_fold_are_columns_of_the_encoded_rows():
+    table, _, rng = many_levels(400, 80, 0)
+    encoder = TableEncoder()
+    encoded, means = encoder.fit_with_means(table, rng.normal(size=400))
+    assert encoder.get_feature_names_out()[means.places].tolist() == ["city_target"]
+    np.testing.assert_array_equal(means.without(np.zeros(400, dtype=bool)), encoded[:, means.places])
+
+
+def test_tables_without_target_means_have_none():
+    table, _, rng = many_levels(400, 10, 0)
+    assert TableEncoder().fit_with_means(table, rng.normal(size=400))[1] is None

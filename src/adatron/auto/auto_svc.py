@@ -62,7 +62,8 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     best_threshold_ : float
         `predict` gives the second of two classes where the decision is above it; 0 unless `scoring` moves it.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in the mean squared gradient of the decisions; they add up to 1.
+        Mean squared change of decisions when one column alone takes its values from another row; the shares
+        of all columns, which add up to 1.
     kernels_ : list of Kernel
         Of the machines whose mean the model is, for scaled features.
     gamma_, C_ : float

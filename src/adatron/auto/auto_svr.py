@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from adatron.auto.base import SEARCH_FOLDS, AutoEstimator, target_columns
+from adatron.auto.base import SEARCH_FOLDS, AutoEstimator
 from adatron.auto.exact import Model
 from adatron.auto.intervals import Residuals, check_level
 from adatron.auto.rows import SearchRows
@@ -22,6 +22,7 @@ from adatron.estimators.expansion import ExpansionMachine
 from adatron.estimators.folds import Folds
 from adatron.estimators.inputs import check_targets
 from adatron.estimators.training_set import TrainingSet, weighted_set
+from adatron.gram import on_client
 
 
 class AutoSVR(AutoEstimator, RegressorMixin, ExpansionMachine):
@@ -274,3 +275,10 @@ class AutoSVR(AutoEstimator, RegressorMixin, ExpansionMachine):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def target_columns(y: Any) -> list[Any]:
+    """The targets, if there are several, else all that was given."""
+    y = on_client(y)
+    values = np.asarray(y)
+    return list(values.T) if values.ndim == 2 and values.shape[1] > 1 else [y]

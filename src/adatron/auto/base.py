@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -18,12 +17,13 @@ from sklearn.metrics import get_scorer_names
 from sklearn.utils.validation import check_is_fitted
 
 from adatron.auto.exact import Model, seconds_to_train, trained_exactly
+from adatron.auto.importance import importances
 from adatron.auto.iterative import more_rows_help, seconds_to_iterate, trained_iteratively
 from adatron.auto.least_squares import FAMILIES, TEXT_FAMILIES
 from adatron.auto.low_rank import ManyRows, seconds_on_landmarks, trained_on_landmarks
 from adatron.auto.scaling import Scaler, scaler_for
 from adatron.auto.search import OUT_OF_TIME, Candidate, Search
-from adatron.auto.task import Task, cv_results, importances
+from adatron.auto.task import Task, cv_results
 from adatron.estimators.base import FitTasks, KernelMachine, forget_fit, unfitted_on_error
 from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.expansion import Expansion
@@ -39,7 +39,7 @@ from adatron.estimators.parameters import (
 from adatron.estimators.reduction import ReducibleMixin
 from adatron.estimators.training_set import row_sums
 from adatron.exceptions import AdatronWarning
-from adatron.gram import fetched_if, on_client
+from adatron.gram import fetched_if
 from adatron.kernels import KERNELS, Kernel
 from adatron.numerics.memory import available_memory
 from adatron.paths.kernel_path import KernelPath
@@ -93,7 +93,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
                 task = self._task(X, y, sample_weight, groups)
                 search, finish = self._search(task, began)
                 if self.verbose and self.encoder_ is not None:
-                    print(f"[adatron] {_kinds(self.encoder_)}")
+                    print(f"[adatron] {self.encoder_.columns_.in_one_line()}")
                 tasks = FitTasks(self, X, y, sample_weight, None)
 
             def after_round(best: Candidate) -> bool:
@@ -254,7 +254,9 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
         return {
             "shape_fit_": (data.shape[0], self.n_features_in_), "encoder_": self.encoder_,
             "gamma_": best.gamma, "C_": data.weight_scale / best.penalty, "path_": path,
-            "feature_importances_": importances(task.blocks, model, self.n_features_in_),
+            "feature_importances_": importances(
+                model.machines, model.judged.X, task.blocks, self.n_features_in_
+            ),
             "n_iter_": len(tried), "cv_results_": cv_results(tried, self._best_score if scoring else 0.0),
             "duality_gap_": model.duality_gap, "gap_is_exact_": model.gap_is_exact,
             "status_": status, "converged_": status is Status.CONVERGED,
@@ -342,22 +344,6 @@ def _of_sample(task: Task, search: Search) -> Model:
     return trained_exactly(search, search.rows, task.criterion_for, n_each=0)
 
 
-def target_columns(y: Any) -> list[Any]:
-    """The targets, if there are several, else all that was given."""
-    y = on_client(y)
-    values = np.asarray(y)
-    return list(values.T) if values.ndim == 2 and values.shape[1] > 1 else [y]
-
-
 def _has_holes(X: Any) -> bool:
     """Whether an array of numbers has missing values."""
     return isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2 and bool(np.isnan(X).any())
-
-
-def _kinds(encoder: TableEncoder) -> str:
-    """How many columns of each kind there are, and missing values."""
-    kinds = Counter(column.kind for column in encoder.columns_)
-    found = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
-    missing = [column.n_missing for column in encoder.columns_ if column.n_missing]
-    holes = f"{sum(missing)} missing values in {len(missing)} of them" if missing else "no missing values"
-    return f"columns: {found}; {holes}; {len(encoder.output_columns_)} features"

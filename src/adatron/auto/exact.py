@@ -47,7 +47,6 @@ class Model:
     members: list[Candidate]
     judged: SearchRows  # whose held-out rows have judged it
     decisions: np.ndarray  # for these, by machines that never saw them
-    relevance: np.ndarray | None  # (d,) of the features
     duality_gap: float  # the largest of the machines
     gap_is_exact: bool = False  # computed with float64 values of the kernel itself
 
@@ -87,8 +86,7 @@ def trained_exactly(
     trained = in_threads(lambda one: _trained(rows, one, search.weights_of(one, relevances), dtype), members)
     mean = np.mean([decisions[k] for k in best], axis=0)
     machines, gaps = zip(*trained, strict=True)
-    last = relevances[max(one.rounds for one in members) - 1] if relevances else None  # −1: the last round
-    return Model(shares_of_mean(machines), members, judged, mean, last, max(gaps), dtype == np.float64)
+    return Model(shares_of_mean(machines), members, judged, mean, max(gaps), dtype == np.float64)
 
 
 def seconds_to_train(n: int) -> float:

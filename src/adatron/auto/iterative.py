@@ -175,7 +175,7 @@ def trained_iteratively(
     best = best_mean(decisions, criterion_for(judged))
     mean = np.mean([decisions[k] for k in best], axis=0)
     members, machines = [members[k] for k in best], shares_of_mean([machines[k] for k in best])
-    return Model(machines, members, judged, mean, few.relevance, max(gaps[k] for k in best))
+    return Model(machines, members, judged, mean, max(gaps[k] for k in best))
 
 
 def _trained(

@@ -51,21 +51,26 @@ def distances(family: type[Kernel], X: Any, Z: Any) -> np.ndarray:
     if family is Linear:
         products = X @ Z.T
         return -np.asarray(products.toarray() if hasattr(products, "toarray") else products)
-    if family is Laplacian:
-        found, columns = np.empty((len(X), len(Z)), dtype=X.dtype), np.ascontiguousarray(Z.T)
-        if X is not Z:
-            city_block_distances(X, columns, 0, len(Z), found)
-            return found
-        for start in range(0, len(X), _SQUARE):  # half of the values are the others
-            part = slice(start, min(start + _SQUARE, len(X)))
-            city_block_distances(X[part], columns, 0, part.stop, found[part])
-            found[:start, part] = found[part, :start].T
-        return found
-    found = squared_distances(X, Z)
+    found = squared_or_city_block(family, X, Z)
     if family is Exponential:
         largest = float(found.max(initial=0.0))
         found[found <= _ROUNDING * np.finfo(found.dtype).eps * largest] = 0.0  # a root would magnify it
         np.sqrt(found, out=found)
+    return found
+
+
+def squared_or_city_block(family: type[Kernel], X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """What features add up to: ``|x − z|₁`` for the Laplacian, ``|x − z|²`` for the others."""
+    if family is not Laplacian:
+        return squared_distances(X, Z)
+    found, columns = np.empty((len(X), len(Z)), dtype=X.dtype), np.ascontiguousarray(Z.T)
+    if X is not Z:
+        city_block_distances(X, columns, 0, len(Z), found)
+        return found
+    for start in range(0, len(X), _SQUARE):  # half of the values are the others
+        part = slice(start, min(start + _SQUARE, len(X)))
+        city_block_distances(X[part], columns, 0, part.stop, found[part])
+        found[:start, part] = found[part, :start].T
     return found
 
 

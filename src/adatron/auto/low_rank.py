@@ -82,9 +82,8 @@ def trained_on_landmarks(search: Search, many: ManyRows, criterion_for: Any, ran
     chosen = best_mean(decisions, criterion)
     machines, members = [trained[k][0] for k in chosen], [trained[k][1] for k in chosen]
     mean = np.mean([decisions[k] for k in chosen], axis=0)
-    relevance = search.relevances[-1] if search.relevances else None
     gap = max(trained[k][3] for k in chosen)
-    return Model(shares_of_mean(machines), members, judges, mean, relevance, gap)
+    return Model(shares_of_mean(machines), members, judges, mean, gap)
 
 
 def _judges(many: ManyRows, drawn: np.ndarray) -> SearchRows:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from adatron.auto.exact import Model
 from adatron.auto.rows import SearchRows, fold_list
 from adatron.auto.scaling import Scaler
 from adatron.auto.scoring import Criterion
@@ -47,21 +46,6 @@ class Task:
         folds = fold_list(self.folds.some(places), [own[places] for own in means] if means else None)
         Y, weights = self.Y[places] - mean, data.weights[places]
         return SearchRows(X, Y, mean, codes, weights, self.blocks, folds, self.mean_places)
-
-
-def importances(blocks: np.ndarray, model: Model, n_columns: int) -> np.ndarray:
-    """Shares of the columns in how much decisions vary; equal ones of those in use if it is not known.
-
-    A feature's part is its mean squared gradient times its variance; those of one column are summed.
-    """
-    found = np.zeros(n_columns)
-    if model.relevance is not None:
-        np.add.at(found, blocks, model.relevance * model.judged.X.var(axis=0))
-    total = found.sum()
-    if total > 0.0:
-        return found / total
-    in_use = np.bincount(blocks, minlength=n_columns) > 0
-    return in_use / in_use.sum()
 
 
 def cv_results(tried: list[Candidate], best_score: float) -> dict[str, Any]:

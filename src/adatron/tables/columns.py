@@ -203,10 +203,8 @@ class Table:
                 self.names = list(cells.columns)
             self.labels = distinct(cells.columns)
         else:
-            if isinstance(cells, list | tuple) and is_table(
-                cells
-            ):  # which would become text if NumPy chose one type for all cells
-                cells = np.array(cells, dtype=object)
+            if isinstance(cells, list | tuple) and is_table(cells):
+                cells = np.array(cells, dtype=object)  # else NumPy would make all of them text
             elif isinstance(cells, np.ma.MaskedArray):
                 cells = np.ma.filled(cells.astype(object), None)
             cells = check_array(cells, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
@@ -317,13 +315,9 @@ def _dates_array(cells: list[Any]) -> np.ndarray:
     return np.array(plain, dtype="datetime64[us]")
 
 
-def _duration_array(cells: list[Any]) -> np.ndarray:
-    return _seconds(np.array(cells, dtype="timedelta64[us]"))
-
-
-def _seconds(durations: np.ndarray) -> np.ndarray:
-    seconds = durations.astype("timedelta64[us]").astype(np.float64) / 1e6
-    return np.where(np.isnat(durations), np.nan, seconds)
+def _seconds(durations: Any) -> np.ndarray:
+    durations = np.asarray(durations, dtype="timedelta64[us]")
+    return np.where(np.isnat(durations), np.nan, durations.astype(np.float64) / 1e6)
 
 
 def _time_array(cells: list[Any]) -> np.ndarray:
@@ -332,7 +326,7 @@ def _time_array(cells: list[Any]) -> np.ndarray:
 
 _PLAIN_TYPES: list[tuple[Any, str, Any]] = [
     (bool | np.bool_, "boolean", _number_array),
-    (timedelta | np.timedelta64, "duration", _duration_array),  # before numbers: NumPy takes it for one
+    (timedelta | np.timedelta64, "duration", _seconds),  # before numbers: NumPy takes it for one
     (time, "duration", _time_array),
     (date | np.datetime64, "date", _dates_array),
     (Real | Decimal, "number", _number_array),

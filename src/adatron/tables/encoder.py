@@ -159,7 +159,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y, groups : as for `fit_transform`
+        X, y : as for `fit_transform`
+        groups : as for `fit_transform`, optional
 
         Returns
         -------

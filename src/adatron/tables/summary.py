@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,6 +38,14 @@ class ColumnTable:
         if isinstance(key, str):
             return {row.name: row for row in self.rows}[key]
         return self.rows[key]
+
+    def in_one_line(self) -> str:
+        """How many columns of each kind there are, missing values, and features."""
+        kinds = Counter(row.kind for row in self.rows)
+        found = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+        missing = [row.n_missing for row in self.rows if row.n_missing]
+        holes = f"{sum(missing)} missing values in {len(missing)} of them" if missing else "no missing values"
+        return f"columns: {found}; {holes}; {sum(row.n_outputs for row in self.rows)} features"
 
     def __repr__(self) -> str:
         lines = [("column", "kind", "missing", "levels", "outputs", "what was done")]
