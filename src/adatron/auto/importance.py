@@ -16,10 +16,11 @@ from scipy import sparse
 from adatron.auto.least_squares import squared_or_city_block
 from adatron.estimators.expansion import Expansion
 from adatron.kernels import Exponential
+from adatron.numerics.exponential import exponentials
 from adatron.numerics.threads import one_blas_thread
 
 _WORK = 4e7  # kernel values: some tenths of a second
-_FEWEST, _MOST = 32, 256  # rows
+_FEWEST, _MOST = 32, 128  # rows
 
 
 def importances(machines: list[Expansion], X: Any, blocks: np.ndarray, n_columns: int) -> np.ndarray:
@@ -45,19 +46,22 @@ def _effects(
     """Mean squared changes of decisions for `X` when one column has the values of `others`."""
     changes = np.zeros((n_columns, len(X), machines[0].coefficients.shape[1]))
     for machine in machines:
-        kernel, *rows = machine.kernel.split(X, others, machine.vectors)
-        own, other, vectors = (np.ascontiguousarray(part, dtype=np.float64) for part in rows)
+        kernel, *parts = machine.kernel.split(X, others, machine.vectors)
+        own, other, vectors = (np.ascontiguousarray(part, dtype=np.float32) for part in parts)
         distances = squared_or_city_block(type(kernel), own, vectors)
         outputs = _outputs(machine, kernel, distances)
         for column in np.unique(blocks):
-            features = blocks == column
-            moved = distances + squared_or_city_block(type(kernel), other[:, features], vectors[:, features])
-            moved -= squared_or_city_block(type(kernel), own[:, features], vectors[:, features])
+            features = np.flatnonzero(blocks == column)
+            x, new, v = (rows.take(features, axis=1) for rows in (own, other, vectors))
+            moved = distances + squared_or_city_block(type(kernel), new, v)
+            moved -= squared_or_city_block(type(kernel), x, v)
             changes[column] += _outputs(machine, kernel, moved) - outputs
     return np.mean(changes**2, axis=(1, 2))
 
 
 def _outputs(machine: Expansion, kernel: Any, distances: np.ndarray) -> np.ndarray:
-    distances = np.maximum(distances, 0.0)
-    values = np.exp(-kernel.gamma * (np.sqrt(distances) if type(kernel) is Exponential else distances))
-    return values @ machine.coefficients
+    values = np.maximum(distances, 0.0)  # differences of sums may be negative by rounding
+    if type(kernel) is Exponential:
+        np.sqrt(values, out=values)
+    values *= -kernel.gamma
+    return exponentials(values) @ machine.coefficients.astype(np.float32)
