@@ -13,19 +13,11 @@ from reproduction.shared import Split, signed
 
 REALIZATIONS = 100  # of each of the five small sets
 SIZES = {  # as printed: features, training rows, test rows
-    "cancer": (9, 200, 77),
-    "diabetis": (8, 468, 300),
-    "german": (20, 700, 300),
-    "titanic": (3, 150, 2_051),
-    "waveform": (21, 200, 4_600),
-    "astro": (4, 3_089, 4_000),
-    "adult1": (123, 1_605, 30_956),
-    "adult2": (123, 2_265, 30_296),
-    "adult3": (123, 3_185, 29_376),
-    "adult": (123, 32_561, 16_281),
-    "web1": (300, 2_477, 47_272),
-    "web2": (300, 3_470, 46_279),
-}
+    "cancer": (9, 200, 77), "diabetis": (8, 468, 300), "german": (20, 700, 300), "titanic": (3, 150, 2_051),
+    "waveform": (21, 200, 4_600), "astro": (4, 3_089, 4_000), "adult1": (123, 1_605, 30_956),
+    "adult2": (123, 2_265, 30_296), "adult3": (123, 3_185, 29_376), "adult": (123, 32_561, 16_281),
+    "web1": (300, 2_477, 47_272), "web2": (300, 3_470, 46_279),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
