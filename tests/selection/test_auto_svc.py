@@ -130,6 +130,15 @@ def test_importances_find_the_columns_that_matter():
     assert any(kernel.weights is not None for kernel in model.kernels_)
 
 
+@pytest.mark.slow
+def test_ten_of_two_thousand_columns_are_found():
+    X, y = make_classification(1_800, 2_000, n_informative=10, n_redundant=0, shuffle=False, random_state=0)
+    train, test = np.split(np.random.default_rng(0).permutation(1_800), 2)
+    model = AutoSVC().fit(X[train], y[train])
+    assert model.score(X[test], y[test]) > 0.75
+    assert set(np.argsort(-model.feature_importances_)[:5]) <= set(range(10))
+
+
 def test_sparse_and_dense_agree():
     X, y = make_classification(300, 30, random_state=0)
     X[np.abs(X) < 1.0] = 0.0

@@ -6,7 +6,7 @@ from tests.oracles.qp import solve_cvxopt
 from tests.reference import least_squares as naive
 
 from adatron.auto import low_rank
-from adatron.auto.geometry import feature_weights, relevances, shared
+from adatron.auto.geometry import feature_weights, marginal_relevances, relevances, shared
 from adatron.auto.least_squares import (
     FoldKernels,
     coefficients,
@@ -119,6 +119,22 @@ def test_held_out_decisions_are_those_of_fits_without_the_fold(name, together):
         expected = naive.outputs(name, 0.4, X[others], a, X[inside])
         np.testing.assert_allclose(found[rows.held_folds == fold], expected, rtol=1e-6, atol=1e-8)
     np.testing.assert_array_equal(numbers[rows.held], rows.held_folds)
+
+
+def test_marginal_relevances_are_squared_correlations(random):
+    X, counts = random.normal(size=(60, 4)), random.integers(1, 4, 60)
+    Y = np.column_stack([X[:, 0] + random.normal(size=60), X[:, 1] ** 2])
+    rows, targets = np.repeat(X, counts, axis=0), np.repeat(Y, counts, axis=0)  # a weight is a repetition
+    squares = (rows - rows.mean(axis=0)) ** 2
+    pairs = [
+        np.corrcoef(np.column_stack([values[:, j], targets]).T)[0, 1:] ** 2
+        for values in (rows, squares) for j in range(4)
+    ]  # fmt: skip
+    largest = np.max(pairs, axis=1).reshape(2, 4).max(axis=0)
+    found = marginal_relevances(X, Y, counts.astype(float))
+    np.testing.assert_allclose(found, np.maximum(largest - 1.0 / counts.sum(), 0.0), atol=1e-12)
+    constant = marginal_relevances(np.ones((60, 1)), Y, counts.astype(float))
+    np.testing.assert_array_equal(constant, [0.0])
 
 
 def test_relevances_are_squared_gradients():

@@ -27,6 +27,23 @@ def relevances(X: np.ndarray, weights: np.ndarray, gamma: float, a: np.ndarray) 
     return squares.sum(axis=0)
 
 
+def marginal_relevances(X: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """How much each feature alone tells of the targets: its squared correlation, or that of its square.
+
+    The larger of both, for any target, less ``1/n``, which chance alone gives. Where features are many, a
+    machine that takes all of them alike sees next to nothing, and its gradients tell no more.
+    """
+    share = weights / weights.sum()
+    X, Y = X - share @ X, Y - share @ Y
+    found = np.zeros(X.shape[1])
+    for values in (X, X**2 - share @ X**2):
+        covariances = values.T @ (share[:, None] * Y)
+        variances = np.outer(share @ values**2, share @ Y**2)
+        np.divide(covariances**2, variances, out=covariances, where=variances > 0.0)
+        np.maximum(found, covariances.max(axis=1), out=found)
+    return np.maximum(found - 1.0 / weights.sum(), 0.0)
+
+
 def shared(relevance: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     """Features of one block, such as the levels of a category, get the largest relevance among them."""
     largest = np.zeros(int(blocks.max()) + 1)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from adatron.auto.geometry import POWERS, feature_weights, relevances, shared
+from adatron.auto.geometry import POWERS, feature_weights, marginal_relevances, relevances, shared
 from adatron.auto.least_squares import (
     SINGLE_FROM,
     FoldKernels,
@@ -39,6 +39,7 @@ PENALTIES = 0.3 * 4.0 ** np.arange(-6, 5)  # λ
 _FIRST_PENALTY = 6  # its place for the first width: 0.3
 _ROUNDS = 3  # in which weights of features are learned, at most
 _CLEARLY = 0.03  # part by which a round must have helped for another one to follow
+_MANY_FEATURES = 100  # from which on each feature alone gives the first weights
 _NEGLIGIBLE = 1e-3  # weight below which a feature is left out when the next weights are learned
 _NAMES = {kind: name for name, kind in KERNELS.items()}
 
@@ -274,23 +275,27 @@ def learned_relevances(
 ) -> list[np.ndarray]:
     """How much each feature matters, by all rows or those of a fold: one array for each round of learning.
 
-    The first teacher is a city-block machine without weights of features, the second one with those that
-    follow from the first.
+    The first teacher is a city-block machine without weights of features, or with those of the features that
+    matter by themselves where features are many; the second one has those that follow from the first.
     """
     places = slice(None) if fold is None else fold.train
     features = rows.X if fold is None else rows.features(fold)
     X, Y, u = features[places], rows.Y[places], rows.weights[places]
     found: list[np.ndarray] = []
     for teacher in teachers:
-        weights, kept = np.ones(X.shape[1]), np.arange(X.shape[1])
+        weights, gamma = np.ones(X.shape[1]), teacher.gamma
         if found:
             weights = feature_weights(shared(found[-1], rows.blocks), teacher.power)
-            kept = np.flatnonzero(weights > _NEGLIGIBLE)
+        elif X.shape[1] >= _MANY_FEATURES:
+            weights = feature_weights(shared(marginal_relevances(X, Y, u), rows.blocks), POWERS[-1])
+            sizes = np.sqrt(np.average((X - np.average(X, 0, u)) ** 2, 0, u))
+            gamma *= sizes.sum() / (weights @ sizes)  # as wide as before, for rows that are nearer now
+        kept = np.flatnonzero(weights > _NEGLIGIBLE)
         own = np.ascontiguousarray((X * weights)[:, kept])
         judging = own if len(own) <= SINGLE_FROM else own.astype(np.float32)
-        K = kernel_values(Laplacian, teacher.gamma, distances(Laplacian, judging, judging))
+        K = kernel_values(Laplacian, gamma, distances(Laplacian, judging, judging))
         a = coefficients(K, Y, teacher.penalty / u, refined=False)
         relevance = np.zeros(X.shape[1])
-        relevance[kept] = weights[kept] ** 2 * relevances(own, u, teacher.gamma, a)
+        relevance[kept] = weights[kept] ** 2 * relevances(own, u, gamma, a)
         found.append(relevance)
     return found
