@@ -86,7 +86,7 @@ class Layout:
         return result
 
     def copies_of_the_matrix(self, codes: np.ndarray) -> float:
-        """Memory for kernel values in units of one kernel matrix: each pair has its own block."""
+        """Memory for kernel values in kernel matrices: each pair has its own block."""
         if not self.is_pairwise:
             return 1.0
         counts = np.bincount(codes).astype(float)
@@ -154,11 +154,9 @@ class LayoutClassifier(ClassifierMixin, DecisionMixin, PredictMixin):
             return decisions[:, 0]
         return decisions if self.decision_function_shape == "ovo" else self._layout.one_per_class(decisions)
 
-    def _check_can_predict(self) -> None:
+    def _predicted(self, decisions: np.ndarray) -> np.ndarray:
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-
-    def _predicted(self, decisions: np.ndarray) -> np.ndarray:
         return self.classes_[self._winners(decisions)]
 
     def _winners(self, decisions: np.ndarray) -> np.ndarray:
