@@ -81,8 +81,10 @@ class TrainingSet:
         ends: dict[bytes, tuple[int, int]] = {}  # of equal rows, those of the least and the greatest value
         get = values.tolist().__getitem__
         for i, key in enumerate(row_keys(self.X)):
-            low, high = ends.setdefault(key, (i, i))
-            ends[key] = low, high = min(low, i, key=get), max(high, i, key=get)
+            if key not in ends:  # as nearly all are
+                ends[key] = i, i
+                continue
+            ends[key] = low, high = min(*ends[key], i, key=get), max(*ends[key], i, key=get)
             if get(high) - get(low) > apart:
                 return low, high
         return None
