@@ -154,9 +154,11 @@ class LayoutClassifier(ClassifierMixin, DecisionMixin, PredictMixin):
             return decisions[:, 0]
         return decisions if self.decision_function_shape == "ovo" else self._layout.one_per_class(decisions)
 
-    def _predicted(self, decisions: np.ndarray) -> np.ndarray:
+    def _check_can_predict(self) -> None:
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+
+    def _predicted(self, decisions: np.ndarray) -> np.ndarray:
         return self.classes_[self._winners(decisions)]
 
     def _winners(self, decisions: np.ndarray) -> np.ndarray:

