@@ -23,38 +23,27 @@ from typing import Any
 
 __version__ = "0.2.0"
 
-_ESTIMATORS = {
-    "SVC": "estimators",
-    "SVR": "estimators",
-    "LinearSVC": "estimators",
-    "LinearSVR": "estimators",
-    "NuSVC": "estimators",
-    "NuSVR": "estimators",
-    "OneClassSVM": "estimators",
-    "EnsembleSVC": "estimators",
-    "KernelPerceptron": "estimators",
-    "ParzenClassifier": "estimators",
-    "SupportVectorClustering": "clustering",
-    "AutoSVC": "auto",
-    "AutoSVR": "auto",
-}
-_FUNCTIONS = {  # and what they return
-    "certify": "certification",
-    "DualityGap": "certification",
-    "explain": "explanation",
-    "Explanation": "explanation",
-}
+_FOLDERS = {  # and the public names that come from each
+    "estimators": (
+        "SVC", "SVR", "LinearSVC", "LinearSVR", "NuSVC", "NuSVR", "OneClassSVM",
+        "EnsembleSVC", "KernelPerceptron", "ParzenClassifier",
+    ),
+    "clustering": ("SupportVectorClustering",),
+    "auto": ("AutoSVC", "AutoSVR"),
+    "certification": ("certify", "DualityGap"),
+    "explanation": ("explain", "Explanation"),
+}  # fmt: skip
+_FOLDER_OF = {name: folder for folder, names in _FOLDERS.items() for name in names}
 _MODULES = (
-    *("bounds", "callbacks", "datasets", "display", "exceptions"),
-    *("io", "kernels", "selection", "tables"),
-)
+    "bounds", "callbacks", "datasets", "display", "exceptions", "io", "kernels", "selection", "tables",
+)  # fmt: skip
 
-__all__ = ["__version__", *_ESTIMATORS, *_FUNCTIONS, *_MODULES]
+__all__ = ["__version__", *_FOLDER_OF, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    if module := (_ESTIMATORS | _FUNCTIONS).get(name):
-        return getattr(import_module(f"adatron.{module}"), name)
+    if folder := _FOLDER_OF.get(name):
+        return getattr(import_module(f"adatron.{folder}"), name)
     if name in _MODULES:
         return import_module(f"adatron.{name}")
     raise AttributeError(f"module 'adatron' has no attribute {name!r}")

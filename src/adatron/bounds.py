@@ -195,7 +195,18 @@ def span_bound(
     >>> span_bound([[1.0, -1.0], [-1.0, 1.0]], dual_coef=[0.5, -0.5], intercept=0.0, n_samples=4)
     0.5
     """
-    K, coefficients = _check_arrays(K, dual_coef)
+    K, coefficients = np.asarray(K, dtype=np.float64), np.asarray(dual_coef, dtype=np.float64)
+    if coefficients.ndim != 1 or not coefficients.size:
+        raise ValueError(f"dual_coef must have shape (n_SV,) with n_SV >= 1, got {coefficients.shape}")
+    if K.shape != 2 * coefficients.shape:
+        allowed = f"have shape {2 * coefficients.shape} to go with dual_coef"
+        raise ValueError(f"K must {allowed}, got {K.shape}: give kernel values of support vectors only")
+    for name, array in (("K", K), ("dual_coef", coefficients)):
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]} in it")
+    if not coefficients.all():
+        place = int(np.flatnonzero(coefficients == 0.0)[0])
+        raise ValueError(f"dual_coef must have no zeros, got 0 at {place}: leave out points with α = 0")
     m = _check_count("n_samples", n_samples, at_least=max(1, len(coefficients)))
     intercept = _check_number("intercept", intercept, "a finite number", math.isfinite)
     C = _check_number("C", C, "a number > 0 (inf for a hard margin)", lambda value: value > 0.0)
@@ -231,22 +242,6 @@ def _squared_ratio(radius: Any, margin: Any) -> float:
     margin = _check_number("margin", margin, "a number", lambda value: not math.isnan(value))
     ratio = radius / margin if margin > 0.0 and radius <= margin * 1e200 else math.inf
     return ratio * ratio
-
-
-def _check_arrays(K: Any, dual_coef: Any) -> tuple[np.ndarray, np.ndarray]:
-    K, coefficients = np.asarray(K, dtype=np.float64), np.asarray(dual_coef, dtype=np.float64)
-    if coefficients.ndim != 1 or not coefficients.size:
-        raise ValueError(f"dual_coef must have shape (n_SV,) with n_SV >= 1, got {coefficients.shape}")
-    if K.shape != 2 * coefficients.shape:
-        allowed = f"have shape {2 * coefficients.shape} to go with dual_coef"
-        raise ValueError(f"K must {allowed}, got {K.shape}: give kernel values of support vectors only")
-    for name, array in (("K", K), ("dual_coef", coefficients)):
-        if not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]} in it")
-    if not coefficients.all():
-        place = int(np.flatnonzero(coefficients == 0.0)[0])
-        raise ValueError(f"dual_coef must have no zeros, got 0 at {place}: leave out points with α = 0")
-    return K, coefficients
 
 
 def _check_support(n_support: Any, n_samples: Any) -> tuple[int, int]:

@@ -206,7 +206,7 @@ class Patience(BaseCallback):
     """
 
     def __init__(self, X: Any, y: Any, *, epochs: int = 10, scoring: Any = None) -> None:
-        check_integer("epochs", epochs, at_least=1, allowed="at least 1")
+        check_integer("epochs", epochs, allowed="at least 1")
         self.X, self.y, self.epochs, self.scoring = X, y, epochs, scoring
 
     def setup(self, estimator: Any, context: Any) -> None:

@@ -1,8 +1,5 @@
 """`SupportVectorClustering`: clusters of any shape, as many as there are, and outliers."""
 
-from dataclasses import dataclass, field
-from functools import partial
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -21,14 +18,6 @@ from adatron.solvers import GreedyAdatron
 from adatron.training import DualSolution, GapRule, Run
 
 _NUS = (0.05, 0.1, 0.2, 0.3, 0.4)  # that "auto" tries
-
-
-@dataclass
-class ClusterPlan(FitPlan):
-    """The ball to be fitted, and attributes that are known before: how σ and ν were chosen."""
-
-    settings: Settings | None = None
-    known: dict[str, Any] = field(default_factory=dict)
 
 
 class SupportVectorClustering(ClusterMixin, KernelMachine):
@@ -139,15 +128,13 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         if not (isinstance(self.sigma, str) and self.sigma == "auto"):
             sigmas = np.array([_width("sigma", self.sigma, "'auto' or a finite number > 0")])
         if not (isinstance(self.nu, str) and self.nu == "auto"):
-            if not isinstance(self.nu, Real) or isinstance(self.nu, bool) or not 0.0 <= float(self.nu) < 1.0:
-                raise ValueError(f"nu must be 'auto' or a number from 0 to below 1, got {self.nu!r}")
-            nus = np.array([float(self.nu)])
-        count = partial(parameters.check_integer, at_least=1, allowed="an integer >= 1")
-        allowed = "a number between 0 and 1"
+            allowed = "'auto' or a number from 0 to below 1"
+            nus = np.array([parameters.check_number("nu", self.nu, allowed, lambda nu: 0.0 <= nu < 1.0)])
+        allowed, share = "a number between 0 and 1", self.min_cluster_size
         settings = Settings(
-            n_neighbors=count("n_neighbors", self.n_neighbors),
-            n_samples=count("n_samples_per_edge", self.n_samples_per_edge),
-            share=parameters.check_fraction("min_cluster_size", self.min_cluster_size, allowed=allowed),
+            n_neighbors=parameters.check_integer("n_neighbors", self.n_neighbors),
+            n_samples=parameters.check_integer("n_samples_per_edge", self.n_samples_per_edge),
+            share=parameters.check_number("min_cluster_size", share, allowed, lambda part: 0.0 < part < 1.0),
             tol=parameters.check_number("tol", self.tol),
             regime=self._regime,
         )
@@ -169,12 +156,12 @@ class SupportVectorClustering(ClusterMixin, KernelMachine):
         known: dict[str, Any] = {"sigma_": sigma, "gamma_": float(kernel.gamma), "nu_": nu}
         known |= {} if path is None else {"path_": path}
         reason = f"sigma={sigma:.4g}, nu={nu:.4g}; {choice.reason}"
-        return ClusterPlan(kernel, data, choice.gram, [run], reason, settings=settings, known=known)
+        return FitPlan(kernel, data, choice.gram, [run], reason, known=known)
 
     def _attributes(self, plan: Any, solutions: list[DualSolution]) -> dict[str, Any]:
-        (solution,) = solutions
+        (solution,), (_, _, settings) = solutions, self._checked_parameters()
         X, support = plan.data.X, np.flatnonzero(solution.alpha)
-        labels, outputs = cluster_labels(plan.kernel, DistinctRows(X, plan.settings), solution)
+        labels, outputs = cluster_labels(plan.kernel, DistinctRows(X, settings), solution)
         centre_squared = float(solution.alpha @ outputs)
         return summary_attributes(solutions) | plan.known | {
             "labels_": labels, "n_clusters_": int(labels.max()) + 1,

@@ -21,7 +21,7 @@ from adatron.numerics.threads import one_blas_thread
 from adatron.tables import TableEncoder
 from adatron.training import HISTORY_FIELDS, DualSolution, EpochRecord, Run, Status, rounds
 
-_FITTED_IN_PRIVATE = (
+_PRIVATE_FITTED = (
     "_advice", "_alphas", "_bound", "_expansion", "_layout", "_log", "_machines", "_probabilities",
     "_residuals", "_scale", "_set_scores", "_stages", "_unit",
 )  # fmt: skip
@@ -84,6 +84,7 @@ class FitPlan:
     constant: float = 0.0  # added to the kernel for training, in place of a bias
     time_limit: float | None = None
     n_threads: int = 1
+    known: dict[str, Any] = field(default_factory=dict)  # attributes that the plan already decided
     began: float = field(default_factory=monotonic)
     support: tuple[np.ndarray, Any] | None = None  # places and rows of support vectors, once fetched
 
@@ -322,7 +323,7 @@ def unfitted_on_error(estimator: Any, errors: type[BaseException] = Exception) -
 def forget_fit(estimator: Any, except_for: Any = ()) -> None:
     """Remove what an earlier fit has set."""
     for name in list(vars(estimator)):
-        is_fitted = (name.endswith("_") and not name.startswith("_")) or name in _FITTED_IN_PRIVATE
+        is_fitted = (name.endswith("_") and not name.startswith("_")) or name in _PRIVATE_FITTED
         if is_fitted and name not in except_for:
             del estimator.__dict__[name]
 

@@ -86,7 +86,7 @@ class Layout:
         return result
 
     def copies_of_the_matrix(self, codes: np.ndarray) -> float:
-        """Memory for kernel values in units of one kernel matrix: each pair has its own block."""
+        """Memory for kernel values in kernel matrices: each pair has its own block."""
         if not self.is_pairwise:
             return 1.0
         counts = np.bincount(codes).astype(float)

@@ -62,8 +62,12 @@ def dask_rows(estimator: Any, X: Any) -> tuple[RowBlocks, np.ndarray, np.ndarray
     raw, numbers = cluster.client.compute(parts, retries=3), list(range(len(parts)))
     checked = cluster.map(_checked_block, raw, numbers, names, dtypes, width)
     found = cluster.gather(cluster.map(_summary_of, checked), numbers)
-    _check_finite(found, names)
     lengths = [own.n_rows for own in found]
+    if bad := [number for number, own in enumerate(found) if own.n_bad]:
+        first = found[bad[0]]
+        [[row, column]] = first.first_bad.tolist()
+        row, n_bad = row + sum(lengths[: bad[0]]), sum(own.n_bad for own in found)
+        raise not_finite(first.kind, n_bad, row, column, names, f" (partition {bad[0]})")
     if not sum(lengths):
         message = f"Found array with 0 sample(s) (shape=(0, {width})) while a minimum of 1 is required"
         raise ValueError(message)
@@ -115,16 +119,6 @@ def _summary_of(block: np.ndarray) -> _Summary:
     low, high = block.min(axis=0, initial=np.inf), block.max(axis=0, initial=-np.inf)
     bad = np.argwhere(~np.isfinite(block))
     return _Summary(len(block), low, high, len(bad), bad[:1], "NaN" if np.isnan(block).any() else "infinity")
-
-
-def _check_finite(found: list[_Summary], names: Any) -> None:
-    bad = [number for number, own in enumerate(found) if own.n_bad]
-    if not bad:
-        return
-    [[row, column]] = found[bad[0]].first_bad.tolist()
-    row += sum(own.n_rows for own in found[: bad[0]])
-    n_bad = sum(own.n_bad for own in found)
-    raise not_finite(found[bad[0]].kind, n_bad, row, column, names, f" (partition {bad[0]})")
 
 
 def not_finite(kind: str, n_bad: int, row: int, column: int, names: Any, part: str = "") -> ValueError:

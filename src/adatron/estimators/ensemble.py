@@ -14,12 +14,12 @@ from adatron.estimators.callback_bridge import with_callbacks
 from adatron.estimators.classifier import ExpansionClassifier, Layout
 from adatron.estimators.expansion import Expansion, expansion_attributes
 from adatron.estimators.inputs import check_predict_X
-from adatron.estimators.machine import IterFitMixin
+from adatron.estimators.machine import IterFitMixin, plus_one
 from adatron.estimators.reduction import ReducibleMixin
 from adatron.estimators.svc import SVC
 from adatron.estimators.training_set import classification_set
 from adatron.gram import FEW_COLUMNS, fetched_if
-from adatron.kernels import Constant, Precomputed
+from adatron.kernels import Precomputed
 from adatron.problems import classification
 from adatron.solvers import RhoSVM
 from adatron.training import DualSolution, Run, StageRule
@@ -114,11 +114,7 @@ class EnsembleSVC(IterFitMixin, ReducibleMixin, ExpansionClassifier):
         kernel = parameters.kernel_from(self, data.X, data.sample_weight)
         if not isinstance(kernel, Precomputed):
             data = data.merged(self._regime)
-        trained, rows = kernel, data.X
-        if self.fit_intercept and isinstance(kernel, Precomputed):
-            rows = rows + 1.0
-        elif self.fit_intercept:
-            trained = kernel + Constant(1.0)
+        trained, rows = plus_one(kernel, data.X) if self.fit_intercept else (kernel, data.X)
         layout = Layout(len(data.classes), "ovr").check_size(data.m)
         signs = layout.signs(data.codes)
         # Products with few columns keep the precision of float64 where values are float32; but these cannot

@@ -50,8 +50,14 @@ class Expansion:
         with np.errstate(over="ignore", invalid="ignore"):
             if isinstance(self.kernel, Linear):  # quicker, and fewer digits cancel
                 outputs = X @ linear_weights(self.vectors, self.coefficients).T
-            elif self.n_support is not None:
-                parts = self._by_class(X, np.concatenate([[0], np.cumsum(self.n_support)]))
+            elif self.n_support is not None:  # what the vectors of each class add, (n, n_classes, width)
+                bounds = np.concatenate([[0], np.cumsum(self.n_support)])
+                if isinstance(self.kernel, Precomputed):
+                    groups = [slice(*ends) for ends in pairwise(bounds)]
+                    sums = [X[:, self.vectors[part]] @ self.coefficients[part] for part in groups]
+                    parts = np.stack(sums, axis=1)
+                else:
+                    parts = expand(self.kernel, X, self.vectors, self.coefficients, self.precision, bounds)
                 pairs = combinations(range(len(self.n_support)), 2)
                 outputs = np.stack([parts[:, i, j - 1] + parts[:, j, i] for i, j in pairs], axis=1)
             elif isinstance(self.kernel, Precomputed):
@@ -67,10 +73,10 @@ class Expansion:
         """Coefficients (n, B), a column for each problem."""
         if self.n_support is None:
             return self.coefficients
-        own, pairs = np.repeat(np.arange(len(self.n_support)), self.n_support), range(len(self.n_support))
+        classes, given = np.arange(len(self.n_support)), self.coefficients
+        own, pairs = np.repeat(classes, self.n_support), combinations(classes.tolist(), 2)
         columns = [
-            np.where(own == i, self.coefficients[:, j - 1], np.where(own == j, self.coefficients[:, i], 0.0))
-            for i, j in combinations(pairs, 2)
+            np.where(own == i, given[:, j - 1], np.where(own == j, given[:, i], 0.0)) for i, j in pairs
         ]
         return np.stack(columns, axis=1)
 
@@ -86,13 +92,6 @@ class Expansion:
         sizes = [np.sqrt(np.abs(self.kernel.diagonal(rows))) for rows in (X, self.vectors)]
         return values / np.maximum(np.outer(*sizes), np.finfo(float).tiny)
 
-    def _by_class(self, X: Any, bounds: np.ndarray) -> np.ndarray:
-        """What the vectors of each class add, shape (n, n_classes, n_classes - 1)."""
-        if not isinstance(self.kernel, Precomputed):
-            return expand(self.kernel, X, self.vectors, self.coefficients, self.precision, bounds)
-        parts = [slice(*ends) for ends in pairwise(bounds)]
-        return np.stack([X[:, self.vectors[part]] @ self.coefficients[part] for part in parts], axis=1)
-
 
 def dense_coef(model: Any) -> np.ndarray:
     """``dual_coef_`` of a fitted model as an ndarray."""
@@ -100,7 +99,7 @@ def dense_coef(model: Any) -> np.ndarray:
 
 
 class PredictMixin:
-    """Predictions from the outputs of all problems: those of ``_decisions``, which ``_predicted`` reads."""
+    """Predictions from the outputs of all problems, which ``_decisions`` gives and ``_predicted`` reads."""
 
     @lazy_on_dask
     def predict(self: Any, X: Any) -> np.ndarray:
@@ -118,7 +117,7 @@ class PredictMixin:
         return self._predicted(self._decisions(X))
 
     def _check_can_predict(self: Any) -> None:
-        """Refuse parameters that contradict one another, before X is looked at."""
+        """Refuse parameters that contradict one another before X is looked at, as scikit-learn does."""
 
 
 class ExpansionMachine(PredictMixin, KernelMachine):

@@ -28,7 +28,13 @@ def check_training_X(estimator: Any, X: Any) -> Any:
     if estimator._encodes_tables:
         vars(estimator).pop("encoder_", None)
         if isinstance(kernel, str) and not is_precomputed(kernel) and needs_encoding(X):
-            return _encoded(estimator, X)
+            encoder = TableEncoder()
+            rows = encoder.fit_transform(X)
+            vars(estimator).pop("feature_names_in_", None)
+            names = ("n_features_in_", "feature_names_in_")  # those of the table's columns
+            vars(estimator).update({name: vars(encoder)[name] for name in names if name in vars(encoder)})
+            estimator.encoder_ = encoder
+            return rows
     if is_dask(X):
         X, low, high = dask_rows(estimator, X)
     else:
@@ -60,18 +66,6 @@ def _warn_of_unequal_columns(estimator: Any, low: np.ndarray, high: np.ndarray) 
             f"{names[narrow]!r}, which hardly counts beside it; scale X (e.g. with StandardScaler)",
             AdatronWarning,
         )
-
-
-def _encoded(estimator: Any, X: Any) -> Any:
-    """A table in numbers; the encoder stays with the estimator, whose features are the table's columns."""
-    encoder = TableEncoder()
-    rows = encoder.fit_transform(X)
-    vars(estimator).pop("feature_names_in_", None)
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(encoder, name):
-            setattr(estimator, name, getattr(encoder, name))
-    estimator.encoder_ = encoder
-    return rows
 
 
 @compiled

@@ -26,13 +26,10 @@ class KernelPerceptron(IterFitMixin, ExpansionClassifier):
 
     Parameters
     ----------
-    kernel, degree : as in `SVC`, default="rbf", 3
-    gamma : {"scale", "auto", "mean"} or float, default="scale"
-    coef0 : float, default=0.0
+    kernel, degree, gamma, coef0 : as in `SVC`, default="rbf", 3, "scale", 0.0
     averaged : bool, default=False
         Predict with the mean of all hypotheses met on the way, which is steadier on noisy data.
-    fit_intercept : bool, default=True
-    rank : as in `SVC`, default=None
+    fit_intercept, rank : as in `SVC`, default=True, None
     max_iter : int, default=1000
         Epochs at most.
     time_limit, cache_size, random_state : as in `SVC`, default=None, "auto", None
@@ -46,11 +43,9 @@ class KernelPerceptron(IterFitMixin, ExpansionClassifier):
         As in `SVC`; without averaging the multipliers are numbers of mistakes.
     mistakes_ : ndarray
         Mistakes made in each class problem, over all epochs.
-    n_iter_, status_, converged_, history_ : as in `SVC`
+    n_iter_, status_, converged_, history_, gap_is_exact_ : as in `SVC`
     duality_gap_ : float
         Relative gap of the expansion as a hard-margin SVM: how far its margin is from the largest.
-    gap_is_exact_ : bool
-        Whether it was computed with float64 values of the kernel itself; with `rank` it was not.
 
     References
     ----------

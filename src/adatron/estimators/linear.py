@@ -18,7 +18,6 @@ from adatron.estimators.training_set import TrainingSet, classification_set, wei
 from adatron.exceptions import KernelError
 from adatron.kernels import squared_norms
 from adatron.solvers import LinearProblem, solve_linear
-from adatron.solvers.finite_newton import LinearSolution
 from adatron.training import Status
 
 _LARGEST = 1e50  # C times the largest squared norm
@@ -49,30 +48,26 @@ class LinearMachine(PredictMixin, KernelMachine):
                     f"C must be smaller for rows of this size, got {self.C!r}; scale X, or lower C"
                 )
             found = [solve_linear(p, goal, int(self.max_iter)) for p in self._problems(rows, data)]
-            attributes = self._attributes(data, found)
+            weights, n_features = np.array([solution.w for solution in found]), data.shape[1]
+            n_iter, gap = max(s.n_iter for s in found), max(s.gap for s in found)
+            limit = Status.MAX_ITER if n_iter >= self.max_iter else Status.PRECISION_LIMIT
+            status = Status.CONVERGED if gap <= self.tol else limit
+            attributes: dict[str, Any] = {"classes_": data.classes} if len(data.classes) else {}
+            attributes |= {
+                "coef_": weights[:, :n_features] if len(data.classes) else weights[0, :n_features],
+                "intercept_": float(self.intercept_scaling) * weights[:, n_features:].sum(axis=1),
+                "n_iter_": n_iter, "duality_gap_": gap, "gap_is_exact_": True,
+                "status_": status, "converged_": status is Status.CONVERGED, "_advice": "",
+            }  # fmt: skip
             self.__dict__.update(attributes)
             tasks.ended(lambda: attributes)
         warn_unless_converged(self)
         return self
 
-    def _attributes(self, data: TrainingSet, solutions: list[LinearSolution]) -> dict[str, Any]:
-        weights, n_features = np.array([solution.w for solution in solutions]), data.shape[1]
-        n_iter, gap = max(s.n_iter for s in solutions), max(s.gap for s in solutions)
-        limit = Status.MAX_ITER if n_iter >= self.max_iter else Status.PRECISION_LIMIT
-        status = Status.CONVERGED if gap <= self.tol else limit
-        attributes = {"classes_": data.classes} if len(data.classes) else {}
-        return attributes | {
-            "coef_": weights[:, :n_features] if len(data.classes) else weights[0, :n_features],
-            "intercept_": float(self.intercept_scaling) * weights[:, n_features:].sum(axis=1),
-            "n_iter_": n_iter, "duality_gap_": gap, "gap_is_exact_": True,
-            "status_": status, "converged_": status is Status.CONVERGED, "_advice": "",
-        }  # fmt: skip
-
     def _check_parameters(self) -> None:
-        parameters.check_number("C", self.C)
-        parameters.check_number("tol", self.tol)
-        parameters.check_number("intercept_scaling", self.intercept_scaling)
-        parameters.check_integer("max_iter", self.max_iter, at_least=1, allowed="an integer >= 1")
+        for name in ("C", "tol", "intercept_scaling"):
+            parameters.check_number(name, getattr(self, name))
+        parameters.check_integer("max_iter", self.max_iter)
         parameters.check_flag("fit_intercept", self.fit_intercept)
         parameters.as_random_state(self.random_state)
 
@@ -104,9 +99,7 @@ class LinearSVC(LayoutClassifier, LinearMachine):
     intercept_scaling : float, default=1.0
         The constant feature; the larger it is, the less the intercept is shrunk.
     class_weight : dict or "balanced", default=None
-    verbose : int, default=0
-        Accepted for compatibility.
-    random_state : int, RandomState instance or None, default=None
+    verbose, random_state : default=0, None
         Accepted for compatibility: nothing is random.
     max_iter : int, default=1000
         Newton steps of each problem at most.

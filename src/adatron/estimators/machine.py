@@ -21,11 +21,20 @@ from adatron.solvers import M3, CrammerSinger, KernelAdatron, MultiplicativeUpda
 from adatron.training import DualSolution, EpochRecord, GapRule, LevelSearch, Run
 
 _MANY_PROBLEMS = 6  # from which training two at a time is worth the threads
-_SHARED = ("C", "epsilon", "nu", "shrinking", "tol", "class_weight", "decision_function_shape", "break_ties")
-_OF_SKLEARN = ("NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR")
+_SHARED_PARAMETERS = (
+    "C",
+    "epsilon",
+    "nu",
+    "shrinking",
+    "tol",
+    "class_weight",
+    "decision_function_shape",
+    "break_ties",
+)
+_SKLEARN_CLASSES = ("NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR")
 _EXACT_BELOW = 1e-4  # tol below which the optimum itself is looked for: there is nothing more to aim at
 _CRAWLING = (M3, MultiplicativeUpdating, Munk)  # whose gap may fall so slowly that nobody will wait for it
-_WHOLE_MATRIX = ("m3", "multiplicative", "munk", "rho")  # solvers that only multiply by it
+_MULTIPLYING = ("m3", "multiplicative", "munk", "rho")  # solvers that only multiply by it
 _INDEFINITE_LEVELS = 30  # of a ν-problem without a gap, and epochs for each
 
 
@@ -73,6 +82,7 @@ class SupportVectorMachine(IterFitMixin, ExpansionMachine):
 
     _training_set: Any  # (X, y, sample_weight) → TrainingSet: checks what `fit` is given
     _problems: Any  # (gram, data, layout) → problems that share the kernel matrix
+    _alphas: list[np.ndarray]  # multipliers of each run, kept with `warm_start`
     _accepts_dask = True
     _aim = 1.0  # part of tol that a fit aims at
     exact_certificate = fit_intercept = False  # where they are no parameters
@@ -108,35 +118,33 @@ class SupportVectorMachine(IterFitMixin, ExpansionMachine):
         if few_rows and self.fit_intercept and isinstance(kernel, Linear):
             # not for the papers' algorithms, which keep their kernel
             data = data.centred_if_far()
-        constant = float(layout.is_direct and self.fit_intercept)
-        trained, X = _plus_one(kernel, data.X) if constant else (kernel, data.X)
+        constant = float(layout.is_direct and self.fit_intercept)  # the coupled problem has no other bias
+        trained, X = kernel, data.X
+        if constant and isinstance(kernel, Linear):
+            X = with_constant(X, 1.0)  # so that the rows stay a factor of the matrix
+        elif constant:
+            trained, X = plus_one(kernel, X)
         choice, indefinite = parameters.kernel_matrix(
             self, trained, X, needs_few_rows=few_rows, copies=layout.copies_of_the_matrix(data.codes),
-            only_multiplies=isinstance(self.solver, str) and self.solver in _WHOLE_MATRIX,
+            only_multiplies=isinstance(self.solver, str) and self.solver in _MULTIPLYING,
             precise=self._is_hard,  # float32 will never do for a hard margin
         )  # fmt: skip
         problems = self._problems(choice.gram, data, layout)
         is_spread = self.n_jobs is None and self._is_greedy and len(problems) >= _MANY_PROBLEMS
         n_threads = usable_threads() if is_spread else parameters.count_threads(self.n_jobs)
-        runs = self._runs(problems, indefinite, self._starts(problems))
+        starts: list[Any] = [None] * len(problems)
+        if self.warm_start and "_alphas" in vars(self):  # of the last fit, if they fit the problems
+            shapes = [(p.m, p.n_classes) if layout.is_direct else p.y.shape for p in problems]
+            starts = self._alphas if [alpha.shape for alpha in self._alphas] == shapes else starts
+        runs = self._runs(problems, indefinite, starts)
         return FitPlan(
             kernel, data, choice.gram, runs, choice.reason,
             layout=layout, constant=constant, time_limit=self.time_limit, n_threads=n_threads,
         )  # fmt: skip
 
-    @property
-    def _is_direct(self) -> bool:
-        return self.multi_class == "crammer_singer"
-
-    def _starts(self, problems: list[Any]) -> list[Any]:
-        """The multipliers of the last fit with `warm_start`, if they fit the problems, or None for each."""
-        shapes = [(p.m, p.n_classes) if self._is_direct else p.y.shape for p in problems]
-        last = vars(self).get("_alphas", []) if self.warm_start else []
-        return last if [alpha.shape for alpha in last] == shapes else [None] * len(problems)
-
     def _runs(self, problems: list[Any], indefinite: bool, starts: list[Any]) -> list[Run]:
         first = problems[0]
-        if self._is_direct:
+        if self.multi_class == "crammer_singer":
             solver: Any = CrammerSinger()
         elif self._is_greedy and (indefinite or not first.gram.has_entries):
             solver = KernelAdatron()
@@ -196,10 +204,10 @@ class SupportVectorMachine(IterFitMixin, ExpansionMachine):
         from sklearn import svm  # takes time to load
 
         names = (base.__name__ for base in type(self).__mro__)
-        kind = getattr(svm, next(name for name in names if name in _OF_SKLEARN))
+        kind = getattr(svm, next(name for name in names if name in _SKLEARN_CLASSES))
         model = fitted_like(kind, self, libsvm_form(self))
         own = self.get_params(deep=False)
-        model.set_params(**{name: own[name] for name in _SHARED if name in own})
+        model.set_params(**{name: own[name] for name in _SHARED_PARAMETERS if name in own})
         model.n_iter_, model.fit_status_ = self.n_iter_, self.fit_status_
         if hasattr(self, "class_weight_"):
             model.class_weight_ = self.class_weight_.copy()
@@ -217,10 +225,8 @@ def bounds_from(C: float, weights: np.ndarray) -> np.ndarray:
     return upper
 
 
-def _plus_one(kernel: Kernel, X: Any) -> tuple[Kernel, Any]:
-    """The kernel + 1, and its rows: the coupled problem of all classes has no other bias."""
+def plus_one(kernel: Kernel, X: Any) -> tuple[Kernel, Any]:
+    """The kernel + 1 and its rows, where a constant takes the place of a bias."""
     if isinstance(kernel, Precomputed):
         return kernel, X + 1.0
-    if not isinstance(kernel, Linear):
-        return kernel + Constant(1.0), X
-    return kernel, with_constant(X, 1.0)  # so that the rows stay a factor of the matrix
+    return kernel + Constant(1.0), X

@@ -26,7 +26,8 @@ class NuSVC(SVC):
 
     ν is a share of the training rows: at most this share is within the margin or on the wrong side, and at
     least this share are support vectors. The model is that of `SVC` for a certain C, which the fit finds.
-    A drop-in for `sklearn.svm.NuSVC`: parameters and fitted attributes have the same names and conventions.
+    A drop-in for `sklearn.svm.NuSVC`: parameters and fitted attributes have the same names and conventions,
+    and all attributes of `SVC` are there too.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ class NuSVC(SVC):
         Weights of rows and classes count in ν.
     max_iter : int, default=-1
         At most so many values of C, and so many epochs for each; -1 is 100,000.
-    decision_function_shape, break_ties, random_state, fit_intercept : as in `SVC`, default="ovr", False, \
-None, True
+    decision_function_shape, break_ties : as in `SVC`, default="ovr", False
+    random_state, fit_intercept : as in `SVC`, default=None, True
     solver : {"auto", "adatron", "adatron-secant", "multiplicative"} or Solver, default="auto"
     learning_rate : as in `SVC`, default="auto"
     multi_class : {"ovo", "ovr"}, default="ovo"
@@ -61,9 +62,6 @@ None, True
         are the weights of the rows and W is their sum; the worst over all problems.
     history_ : dict of lists
         As in `SVC`, for multipliers up to the weights of the rows, as they are before dividing by ρ.
-    classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_, shape_fit_ : as in `SVC`
-    coef_, class_weight_, status_, converged_, fit_status_ : as in `SVC`
-    kernel_error_, finished_exactly_, bias_interval_ : as in `SVC`
 
     References
     ----------
@@ -153,7 +151,8 @@ class NuSVR(SVR):
 
     ν is a share of the training rows: at most this share is outside the tube, and at least this share are
     support vectors. The model is that of `SVR` for a certain ε, which the fit finds. A drop-in for
-    `sklearn.svm.NuSVR`: parameters and fitted attributes have the same names and conventions.
+    `sklearn.svm.NuSVR`: parameters and fitted attributes have the same names and conventions, and all
+    attributes of `SVR` are there too.
 
     Parameters
     ----------
@@ -181,9 +180,6 @@ class NuSVR(SVR):
     duality_gap_ : float
         Relative duality gap of the ν-problem, ``½‖w‖² + C (ε ν W + Σ w_i max(0, |t_i − f_i − b| − ε))``,
         where w_i are the weights of the rows and W is their sum.
-    support_, support_vectors_, dual_coef_, intercept_, n_support_, coef_, shape_fit_ : as in `SVR`
-    status_, converged_, fit_status_, finished_exactly_ : as in `SVR`
-    kernel_error_, bias_interval_, history_ : as in `SVR`
 
     References
     ----------

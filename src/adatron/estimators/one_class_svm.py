@@ -46,14 +46,12 @@ class OneClassSVM(OutlierMixin, DecisionMixin, SupportVectorMachine):
     offset_ : ndarray of shape (1,)
         ``decision_function(X) = score_samples(X) - offset_``.
     coef_, n_iter_, shape_fit_, status_, converged_, fit_status_, finished_exactly_ : as in `SVC`
-    kernel_error_, bias_interval_ : as in `SVR`
+    kernel_error_, bias_interval_, gap_is_exact_ : as in `SVC`
     duality_gap_ : float
         Relative duality gap, recomputed apart from the solver. Where the optimum all but vanishes (the origin
         lies within the hull of the points in feature space, as it easily does with linear and polynomial
         kernels), no relative gap means much: an objective below 1e-8 of the largest k(x, x) is then replaced
         by that value.
-    gap_is_exact_ : bool
-        As in `SVC`.
     plain_gap_ : float
         The gap relative to the objectives as they are; larger than `duality_gap_` only in that case.
     history_ : dict of lists

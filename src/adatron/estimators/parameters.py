@@ -42,37 +42,28 @@ _REQUIREMENTS = {  # what a solver may need, the test of it, and the way out whe
 
 
 def check_number(
-    name: str, value: Any, *, above: float = 0, allow_inf: bool = False, allowed: str = "a finite number > 0"
+    name: str, value: Any, allowed: str = "a finite number > 0", is_allowed: Any = lambda v: 0.0 < v < np.inf
 ) -> float:
     is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if not is_number or not value > above or (np.isinf(value) and not allow_inf):
+    if not is_number or not is_allowed(value):
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
     return float(value)
 
 
-def check_fraction(name: str, value: Any, *, allowed: str, may_be_one: bool = False) -> float:
-    """A number above 0 and below 1, or at most 1."""
-    fraction = check_number(name, value, allowed=allowed)
-    if fraction > 1.0 or (fraction == 1.0 and not may_be_one):
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
-    return fraction
-
-
 def check_nu(value: Any) -> float:
-    return check_fraction("nu", value, allowed="a number above 0 and at most 1", may_be_one=True)
+    return check_number("nu", value, "a number above 0 and at most 1", lambda nu: 0.0 < nu <= 1.0)
 
 
 def check_epsilon(value: Any) -> float:
-    """Half the width of a tube."""
-    epsilon = check_number("epsilon", value, above=-np.inf, allowed="a finite number >= 0")
+    epsilon = check_number("epsilon", value, "a finite number >= 0", np.isfinite)
     if epsilon < 0.0:
         raise ValueError(f"epsilon must be a finite number >= 0, got {value!r}; use 0 for no tube")
     return epsilon
 
 
-def check_integer(name: str, value: Any, *, at_least: int, allowed: str) -> int:
+def check_integer(name: str, value: Any, *, at_least: int = 1, allowed: str = "") -> int:
     if not isinstance(value, Integral) or isinstance(value, bool | np.bool_) or value < at_least:
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+        raise ValueError(f"{name} must be {allowed or f'an integer >= {at_least}'}, got {value!r}")
     return int(value)
 
 
@@ -97,7 +88,7 @@ def check_max_iter(value: Any, default: int = 100_000) -> int:
     """Epochs at most; -1 is the default."""
     if isinstance(value, Integral) and value == -1:
         return default
-    return check_integer("max_iter", value, at_least=1, allowed="-1 or an integer >= 1")
+    return check_integer("max_iter", value, allowed="-1 or an integer >= 1")
 
 
 def check_common_parameters(estimator: Any) -> None:
@@ -192,8 +183,8 @@ def kernel_from(estimator: Any, X: Any, weights: np.ndarray) -> Kernel:
     kind: Any = KERNELS[check_choice("kernel", kernel, list(KERNELS))]
     values: dict[str, Any] = {
         "gamma": lambda: _gamma(estimator.gamma, X, weights),
-        "coef0": lambda: check_number("coef0", estimator.coef0, above=-np.inf, allowed="a finite number"),
-        "degree": lambda: check_integer("degree", estimator.degree, at_least=1, allowed="an integer >= 1"),
+        "coef0": lambda: check_number("coef0", estimator.coef0, "a finite number", np.isfinite),
+        "degree": lambda: check_integer("degree", estimator.degree),
     }
     return kind(**{field.name: values[field.name]() for field in fields(kind) if field.name in values})
 

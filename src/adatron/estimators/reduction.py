@@ -26,7 +26,7 @@ _LEAST_PIVOT = 1e-9  # of the largest k(v, v): vectors nearer to the span of the
 _ROUNDING = 8.0 * float(np.finfo(float).eps)  # of a kernel value, relative to √(k(x, x) k(z, z))
 _SAFE = 0.9  # part of the tolerance that the projection aims at; the rest is for rounding
 _FIRST_ROOM = 64  # columns of the factor
-_OF_THE_FIT = (  # what is no longer true of a reduced model
+_LOST_WHEN_REDUCED = (  # what is no longer true of a reduced model
     "duality_gap_", "gap_is_exact_", "plain_gap_", "bias_interval_", "finished_exactly_", "final_svm_",
     "_stages", "_alphas", "_bound",
 )  # fmt: skip
@@ -82,16 +82,15 @@ class ReducibleMixin(ExpansionMachine):
         True
         """
         check_is_fitted(self)
-        tolerance = check_number("tolerance", tolerance)
         rows = None if X is None else self._rows_to_expand(X)
         machines, groups = self._expansions(), self._groups()
         _check_kernels(machines, has_rows=rows is not None)
         everywhere = X is None and not self._holds_training_rows()
-        share = tolerance / len(machines)
-        parts = [_reduced(one, groups, share, rows, everywhere=everywhere) for one in machines]
+        share = check_number("tolerance", tolerance) / len(machines)
+        parts = [_reduced(one, groups, share, rows, everywhere) for one in machines]
         fewer, places, norms = (list(part) for part in zip(*parts, strict=True))
         small = copy(self)
-        for name in _OF_THE_FIT:
+        for name in _LOST_WHEN_REDUCED:
             small.__dict__.pop(name, None)
         small._use(fewer, places)
         small.reduction_ = _summary(machines, fewer, rows) | {"everywhere": sum(norms)}
@@ -132,14 +131,11 @@ class ReducibleMixin(ExpansionMachine):
 
 def _check_kernels(machines: list[Expansion], *, has_rows: bool) -> None:
     if any(isinstance(machine.kernel, Precomputed) for machine in machines):
-        raise ValueError(
-            "a model of a precomputed kernel cannot be reduced: it has no kernel values of its vectors"
-        )
+        reason = "it has no kernel values of its vectors"
+        raise ValueError(f"a model of a precomputed kernel cannot be reduced: {reason}")
     if not has_rows and not all(machine.kernel.traits.psd for machine in machines):
-        raise ValueError(
-            "the kernel is not known to be positive semi-definite, so no tolerance holds for every row; "
-            "pass the rows for which it is to hold as X"
-        )
+        reason = "the kernel is not known to be positive semi-definite, so no tolerance holds for every row"
+        raise ValueError(f"{reason}; pass the rows for which it is to hold as X")
 
 
 def _summary(machines: list[Expansion], fewer: list[Expansion], rows: Any) -> dict[str, Any]:
@@ -154,7 +150,7 @@ def _summary(machines: list[Expansion], fewer: list[Expansion], rows: Any) -> di
 
 
 def _reduced(
-    expansion: Expansion, groups: np.ndarray | None, tolerance: float, rows: Any, *, everywhere: bool
+    expansion: Expansion, groups: np.ndarray | None, tolerance: float, rows: Any, everywhere: bool
 ) -> tuple[Expansion, np.ndarray, float]:
     """An expansion of fewer vectors, their places, and the bound of the difference over ``√k(x, x)``."""
     n = len(expansion.coefficients)
@@ -194,7 +190,8 @@ def _projected(
     projection, goal = _Projection(kernel, vectors, coefficients, looked_at, first), _SAFE * tolerance
     size = float(np.sqrt(projection.diagonal.max()))  # the largest √k(x, x)
     while True:
-        if (projection.norm * size if everywhere else projection.largest) <= goal:
+        norm = np.sqrt(max(float(projection.squares.max()), 0.0))  # of what is left
+        if (norm * size if everywhere else np.abs(projection.residual).max()) <= goal:
             fewer, norm, difference = projection.solution()
             if (norm * size if everywhere else difference) <= tolerance:
                 order = np.argsort(projection.pivots)
@@ -226,14 +223,6 @@ class _Projection:
 
     def _outputs(self, vectors: Any, coefficients: np.ndarray) -> np.ndarray:
         return np.vstack([expand(self.kernel, rows, vectors, coefficients) for rows in self.looked_at])
-
-    @property
-    def norm(self) -> float:
-        return float(np.sqrt(max(float(self.squares.max()), 0.0)))
-
-    @property
-    def largest(self) -> float:
-        return float(np.abs(self.residual).max())
 
     def add(self) -> bool:
         """Add the vector that takes most of the norm; False if all that are left are in the span."""

@@ -12,7 +12,7 @@ from adatron.estimators.probabilities import CalibratedMixin, calibrated
 from adatron.estimators.reduction import ReducibleMixin
 from adatron.estimators.training_set import TrainingSet, classification_set
 from adatron.exceptions import InfeasibleError
-from adatron.gram import Gram, row_keys
+from adatron.gram import Gram
 from adatron.problems import classification
 from adatron.solvers import crammer_singer
 from adatron.training import DualSolution, Status
@@ -146,7 +146,7 @@ default="auto"
         self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
-        check_number("C", self.C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
+        check_number("C", self.C, "a number > 0 (inf for a hard margin)", lambda C: C > 0.0)
         check_choice("multi_class", self.multi_class, ["ovo", "ovr", "crammer_singer"])
         check_choice("decision_function_shape", self.decision_function_shape, ["ovr", "ovo"])
         super()._check_parameters()
@@ -174,7 +174,7 @@ default="auto"
                 for part, rows, signs in layout.parts(gram, data.codes)
             ]
         if np.isinf(problems[0].upper).any() and not is_precomputed(self.kernel):
-            check_coincident(data.X, data.codes, data.rows, data.classes)
+            check_coincident(data)
         return problems
 
     def _attributes(self, plan: FitPlan, solutions: list[DualSolution]) -> dict[str, Any]:
@@ -198,16 +198,15 @@ default="auto"
             self._probabilities = calibrated(plan, 0 if self.random_state is None else self.random_state)
 
 
-def check_coincident(X: Any, codes: np.ndarray, rows: np.ndarray, classes: np.ndarray) -> None:
+def check_coincident(data: TrainingSet) -> None:
     """Refuse equal rows of different classes: no kernel separates them."""
-    seen: dict[bytes, int] = {}
-    for i, key in enumerate(row_keys(X)):
-        j = seen.setdefault(key, i)
-        if codes[i] != codes[j]:
-            raise InfeasibleError(
-                f"the classes are not separable with any kernel: rows {rows[j]} and {rows[i]} of X coincide "
-                f"but are labelled {' and '.join(map(repr, classes[codes[[j, i]]].tolist()))}; set C < inf"
-            )
+    if pair := data.conflict(data.codes):
+        first, second = sorted(pair)
+        labels = " and ".join(map(repr, data.classes[data.codes[[first, second]]].tolist()))
+        raise InfeasibleError(
+            f"the classes are not separable with any kernel: rows {data.rows[first]} and {data.rows[second]} "
+            f"of X coincide but are labelled {labels}; set C < inf"
+        )
 
 
 def _not_separable(solutions: list[DualSolution], plan: FitPlan) -> InfeasibleError:

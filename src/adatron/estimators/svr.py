@@ -12,7 +12,7 @@ from adatron.estimators.machine import SupportVectorMachine, bounds_from
 from adatron.estimators.reduction import ReducibleMixin
 from adatron.estimators.training_set import TrainingSet, weighted_set
 from adatron.exceptions import InfeasibleError
-from adatron.gram import Gram, row_keys
+from adatron.gram import Gram
 from adatron.problems import regression
 from adatron.training import DualSolution
 
@@ -39,7 +39,6 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
         `tol` below 1e-4, the optimum is then looked for exactly.
     shrinking, cache_size, verbose, max_iter : as in `SVC`, default=True, "auto", False, -1
     fit_intercept : bool, default=True
-        Whether a bias is fitted.
     solver : {"auto", "adatron", "adatron-secant", "multiplicative", "m3"} or Solver, default="auto"
         As in `SVC`; "m3" fits no bias. "munk" and "rho" are for classification only.
     learning_rate, rank, time_limit, warm_start : as in `SVC`, default="auto", None, None, False
@@ -48,8 +47,7 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
     n_jobs : int, default=None
         Accepted for symmetry with `SVC`: there is one problem, and kernel values are always evaluated on
         as many threads as BLAS may use.
-    exact_certificate : bool, default=False
-        As in `SVC`.
+    exact_certificate : as in `SVC`, default=False
     loss : {"epsilon_insensitive", "quantile"}, default="epsilon_insensitive"
         What C multiplies: errors beyond the tube, or the pinball loss of a quantile, which is `quantile`
         times the error where the target is above the prediction, ``1 - quantile`` times where it is below.
@@ -61,9 +59,7 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
     ----------
     support_, support_vectors_, dual_coef_, intercept_, n_support_, n_iter_, coef_, shape_fit_ : as in `SVC`
     duality_gap_, gap_is_exact_, status_, converged_, fit_status_, finished_exactly_ : as in `SVC`
-    kernel_error_ : as in `SVC`
-    bias_interval_ : ndarray of shape (1, 2)
-        All biases that are equally good; `intercept_` is the middle.
+    kernel_error_, bias_interval_ : as in `SVC`
     history_ : dict of lists
         As in `SVC`; with a bias, objective and bias are those of targets moved to the middle of their range.
 
@@ -100,11 +96,11 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
         self._set_parameters(locals())
 
     def _check_parameters(self) -> None:
-        allowed = "a number > 0 (inf for a tube without slack)"
-        parameters.check_number("C", self.C, allow_inf=True, allowed=allowed)
+        parameters.check_number("C", self.C, "a number > 0 (inf for a tube without slack)", lambda C: C > 0.0)
         parameters.check_epsilon(self.epsilon)
         parameters.check_choice("loss", self.loss, ["epsilon_insensitive", "quantile"])
-        parameters.check_fraction("quantile", self.quantile, allowed="a number between 0 and 1, such as 0.9")
+        allowed = "a number between 0 and 1, such as 0.9"
+        parameters.check_number("quantile", self.quantile, allowed, lambda share: 0.0 < share < 1.0)
         super()._check_parameters()
 
     def _problems(self, gram: Gram, data: TrainingSet, layout: Any) -> list[Any]:
@@ -113,7 +109,7 @@ class SVR(ReducibleMixin, RegressorMixin, SupportVectorMachine):
         epsilon = float(self.epsilon) if quantile is None else 0.0
         if np.isinf(self.C):
             if not parameters.is_precomputed(self.kernel) and not gram.is_elsewhere:
-                _check_one_tube(data.X, data.targets, data.rows, epsilon)
+                _check_one_tube(data, epsilon)
             upper = np.full(len(targets), bound_for_a_tube(targets, epsilon, gram.diagonal().max()))
         else:
             upper = self._bounds(gram, data)
@@ -154,15 +150,12 @@ def bound_for_a_tube(targets: np.ndarray, epsilon: float, diagonal: float) -> fl
     return _AS_GOOD_AS_INFINITE * max(float(np.abs(targets).max()), epsilon, 1e-300) / diagonal
 
 
-def _check_one_tube(X: Any, targets: np.ndarray, rows: np.ndarray, epsilon: float) -> None:
+def _check_one_tube(data: TrainingSet, epsilon: float) -> None:
     """Refuse equal rows whose targets do not fit into one tube: no function passes within epsilon of both."""
-    ends: dict[bytes, tuple[int, int]] = {}  # the rows of the least and the greatest target
-    for i, key in enumerate(row_keys(X)):
-        low, high = ends.setdefault(key, (i, i))
-        ends[key] = low, high = min(low, i, key=targets.__getitem__), max(high, i, key=targets.__getitem__)
-        if targets[high] - targets[low] > 2.0 * epsilon:
-            raise InfeasibleError(
-                f"no function stays within epsilon={epsilon:g} of all targets, as C=inf asks for: rows "
-                f"{rows[low]} and {rows[high]} of X coincide but have the targets {targets[low]:g} and "
-                f"{targets[high]:g}; set C < inf or a larger epsilon"
-            )
+    if pair := data.conflict(data.targets, 2.0 * epsilon):
+        (low, high), (row, other) = data.targets[[*pair]], data.rows[[*pair]]
+        raise InfeasibleError(
+            f"no function stays within epsilon={epsilon:g} of all targets, as C=inf asks for: rows {row} "
+            f"and {other} of X coincide but have the targets {low:g} and {high:g}; set C < inf or a larger "
+            "epsilon"
+        )

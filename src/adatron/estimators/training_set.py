@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from adatron.estimators.inputs import check_labels, check_sample_weight, check_targets, check_training_X
 from adatron.estimators.parameters import is_precomputed
-from adatron.gram import Regime, by_rows, kept_rows, row_bytes
+from adatron.gram import Regime, by_rows, kept_rows, row_bytes, row_keys
 
 _FAR = 1e4  # squared distance of rows from the origin, relative to that from their mean
 _ROUNDING = 1e-13
@@ -75,6 +75,19 @@ class TrainingSet:
         kept, place = np.unique(owner, return_inverse=True)
         weights, given = (np.bincount(place, weights=w) for w in (self.weights, self.sample_weight))
         return replace(self.some(kept), weights=weights, sample_weight=given) if len(kept) < self.m else self
+
+    def conflict(self, values: np.ndarray, apart: float = 0.0) -> tuple[int, int] | None:
+        """Places of two equal rows whose values differ by more than `apart`, the lesser value first."""
+        ends: dict[bytes, tuple[int, int]] = {}  # of equal rows, those of the least and the greatest value
+        get = values.tolist().__getitem__
+        for i, key in enumerate(row_keys(self.X)):
+            if key not in ends:  # as nearly all are
+                ends[key] = i, i
+                continue
+            ends[key] = low, high = min(*ends[key], i, key=get), max(*ends[key], i, key=get)
+            if get(high) - get(low) > apart:
+                return low, high
+        return None
 
     def centred_if_far(self) -> Self:
         """Rows moved to the origin where products of them would lose digits, for a linear kernel with a bias.

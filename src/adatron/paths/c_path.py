@@ -90,7 +90,6 @@ def c_path(
 class GridSolutions:
     """Solutions for the C of a grid."""
 
-    path = None  # which `ExactSolutions` have
     Cs: np.ndarray
     coefficients: list[sparse.csr_array]
     bias: list[np.ndarray]

@@ -43,22 +43,8 @@ def exact_path(K: Any, y: Any, sample_weight: Any = None, *, C_max: float = 1e6)
     array([[0. , 0.3, 0.3, 0. ],
            [0. , 0.5, 0.5, 0. ]])
     """
-    K, y, w = _checked(K, y, sample_weight)
-    C_max = check_number("C_max", C_max, allow_inf=True, allowed="a number > 0")
-    # equal points of one class share the multiplier of one point of their summed weight
-    places: dict[Any, int] = {}
-    keys = zip(y.tolist(), (row.tobytes() for row in K), strict=True)
-    group = np.array([places.setdefault(key, len(places)) for key in keys])
-    first, weights = np.unique(group, return_index=True)[1], np.bincount(group, weights=w)
-    homotopy = Homotopy(K[np.ix_(first, first)], y[first], weights, C_max)
-    with one_blas_thread():  # many small solves
-        homotopy.follow()
-    return ExactPath(K, y, w, group, w / weights[group], homotopy.knots, homotopy.complete)
-
-
-def _checked(K: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    m, given = len(y), np.ones(len(y)) if sample_weight is None else sample_weight
-    K, y, w = (np.asarray(values, dtype=np.float64) for values in (K, y, given))
+    m, w = len(y), np.ones(len(y)) if sample_weight is None else sample_weight
+    K, y, w = (np.asarray(values, dtype=np.float64) for values in (K, y, w))
     if K.shape != (m, m):
         raise ValueError(f"K must be the {m} × {m} kernel matrix of the points of y, got shape {K.shape}")
     if m > LARGEST_EXACT:
@@ -69,7 +55,16 @@ def _checked(K: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray
         raise ValueError(f"y must hold the labels -1 and +1, both of them, got {np.unique(y)[:5].tolist()}")
     if w.shape != (m,) or not (np.isfinite(w) & (w > 0.0)).all():
         raise ValueError(f"sample_weight must be {m} finite numbers > 0; drop the points of weight 0")
-    return K, y, w
+    C_max = check_number("C_max", C_max, "a number > 0", lambda C: C > 0.0)
+    # equal points of one class share the multiplier of one point of their summed weight
+    places: dict[Any, int] = {}
+    keys = zip(y.tolist(), (row.tobytes() for row in K), strict=True)
+    group = np.array([places.setdefault(key, len(places)) for key in keys])
+    first, weights = np.unique(group, return_index=True)[1], np.bincount(group, weights=w)
+    homotopy = Homotopy(K[np.ix_(first, first)], y[first], weights, C_max)
+    with one_blas_thread():  # many small solves
+        homotopy.follow()
+    return ExactPath(K, y, w, group, w / weights[group], homotopy.knots, homotopy.complete)
 
 
 @dataclass(frozen=True, repr=False)

@@ -69,7 +69,7 @@ def sigma_path(
     """
     for name, flag in (("fit_intercept", fit_intercept), ("warm_start", warm_start), ("verbose", verbose)):
         parameters.check_flag(name, flag)
-    C = parameters.check_number("C", C, allow_inf=True, allowed="a number > 0 (inf for a hard margin)")
+    C = parameters.check_number("C", C, "a number > 0 (inf for a hard margin)", lambda C: C > 0.0)
     limits = parameters.check_number("tol", tol), parameters.check_max_iter(max_iter)
     widths = None if sigmas is None else kernel_path.rising("sigmas", sigmas)
     problems = _Problems(X, y, C, fit_intercept, limits, criterion, cv, random_state)
@@ -136,7 +136,7 @@ class _Problems:
             trained, self.held = np.column_stack([trained, folds.training]), folds.held > 0.0
         C = np.inf if C >= _AS_GOOD_AS_INFINITE else C
         if np.isinf(C):
-            check_coincident(data.X, data.codes, data.rows, data.classes)
+            check_coincident(data)
         self.layout = Layout(len(data.classes), "ovr")
         signs = self.layout.signs(data.codes)
         self.k, self.y = signs.shape[1], np.tile(signs, (1, trained.shape[1]))
