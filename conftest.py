@@ -1,12 +1,40 @@
 """Random numbers of tests, and which tests skip: those that need data or a scikit-learn that is not there."""
 
+import os
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import settings
+from numba.core.dispatcher import Dispatcher
 from tests.data_dir import needs_data
 
 settings.register_profile("fixed", derandomize=True, deadline=None)  # None: a first call may compile
 settings.load_profile("fixed")
+
+
+def pytest_configure(config):
+    """Of processes that run tests together, one compiles a function; others wait, and load it from disk."""
+    if not hasattr(config, "workerinput") or sys.platform == "win32":
+        return
+    import fcntl
+
+    locks = os.open(Path(tempfile.gettempdir(), "adatron-tests.lock"), os.O_RDWR | os.O_CREAT)
+    compiled = Dispatcher.compile
+
+    def compiled_once(dispatcher, signature):
+        name = f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}{signature}"
+        place = zlib.crc32(name.encode())  # each function locks a byte of its own
+        fcntl.lockf(locks, fcntl.LOCK_EX, 1, place)
+        try:
+            return compiled(dispatcher, signature)
+        finally:
+            fcntl.lockf(locks, fcntl.LOCK_UN, 1, place)
+
+    Dispatcher.compile = compiled_once
 
 
 @pytest.fixture

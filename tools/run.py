@@ -44,6 +44,8 @@ WITHOUT_JIT = [
     "tests/estimators/test_callbacks.py",
     "--ignore=tests/training/test_interior.py",  # LAPACK, on problems whose epochs take minutes each
 ]
+# All tests of a file run in one process: fixtures are made, and functions compiled, in one of the two only.
+TESTS = ("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 # One BLAS thread in each test process: two processes with two threads each wait for one another.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "SCIPY_ARRAY_API": "1"}
 
@@ -98,7 +100,7 @@ def main() -> None:
     if task == "demo":
         run(python, "adatron", "fit", *arguments)
     elif task in ("test", "lowest"):
-        run(python, "pytest", "-n", "2", *arguments, **ONE_THREAD)
+        run(python, *TESTS, *arguments, **ONE_THREAD)
     elif task == "browser":
         run(python, "pytest", "-m", "browser", "tests/browser", *arguments, **ONE_THREAD)
     elif task == "docs":
@@ -107,7 +109,7 @@ def main() -> None:
     elif task == "reproduce":
         run(python, "reproduction", *arguments)
     elif task == "nojit":
-        run(python, "pytest", "-n", "2", *WITHOUT_JIT, *arguments, **ONE_THREAD, NUMBA_DISABLE_JIT="1")
+        run(python, *TESTS, *WITHOUT_JIT, *arguments, **ONE_THREAD, NUMBA_DISABLE_JIT="1")
     else:
         run(python, "ruff", "check", ".")
         run(python, "ruff", "format", "--check", ".")

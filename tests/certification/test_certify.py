@@ -83,7 +83,7 @@ def check_against_truth(seed):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", range(32))
+@pytest.mark.parametrize("seed", range(14))
 def test_never_smaller_than_the_truth_and_hardly_larger(seed):
     check_against_truth(seed)
 
@@ -91,7 +91,7 @@ def test_never_smaller_than_the_truth_and_hardly_larger(seed):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_300_models():
-    gaps = [check_against_truth(seed).gap for seed in range(32, 332)]
+    gaps = [check_against_truth(seed).gap for seed in range(14, 314)]
     assert sum(gap > 1e-6 for gap in gaps) > 50  # there is something to see
     assert sum(gap < 1e-9 for gap in gaps) > 50
 
@@ -345,7 +345,7 @@ def test_models_of_scikit_learn_with_rows_of_no_weight():
 
 @pytest.mark.parametrize("nu", [0.1, 1.0])
 def test_gap_of_a_nu_regression_is_that_of_its_own_problem(nu):
-    X = np.random.default_rng(0).normal(size=(600, 3))
+    X = np.random.default_rng(0).normal(size=(150, 3))
     t = np.sin(X[:, 0]) + 0.3 * X[:, 1]
     model = NuSVR(nu, C=10.0).fit(X, t)
     found = certify(model, X, t)

@@ -18,8 +18,17 @@ def reference_data():
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def pictures():
+    """For tests of whole reports; those of others have no pictures, which take most of the time of a fit."""
+
+
+@pytest.fixture
+def run(request, tmp_path, monkeypatch):
     """Run a command in an empty directory, without the reference data unless they are asked for."""
+    if "pictures" not in request.fixturenames:
+        monkeypatch.setattr("adatron.display.page.figure_svg", lambda figure: '<svg width="72pt"></svg>')
+    # no lines that tell of progress, which on a slow machine there are some of
+    monkeypatch.setattr("adatron.cli.progress.perf_counter", lambda: 0.0)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ADATRON_DATA", raising=False)
     return lambda *args, **options: CliRunner().invoke(app, [str(arg) for arg in args], **options)

@@ -78,7 +78,7 @@ def test_unknown_data_lists_the_names(run, name):
 @pytest.mark.fault("L2")
 @pytest.mark.parametrize("command", [["fit"], ["predict", "model.skops"], ["compare"], ["inspect"]])
 def test_a_directory_is_no_file(run, command):
-    run("fit", "pima", "--no-report")
+    run("fit", "pima", "--model", "svc", "--no-report")
     Path("directory").mkdir()
     assert "directory" in one_line_error(run(*command, "directory"))
 
@@ -141,11 +141,12 @@ def test_broken_pipe(start, tmp_path, args):
 @pytest.mark.parametrize("option", ["-o", "--report"])
 def test_a_named_file_is_not_overwritten(run, option):
     Path("mine").write_text("precious")
-    line = one_line_error(run("fit", "pima", option, "mine"))
+    fit = ["fit", "pima", "--model", "svc", option, "mine"]
+    line = one_line_error(run(*fit))
     assert f"{option} mine: already exists; use --force to overwrite it" in line
     assert Path("mine").read_text() == "precious"
     assert os.listdir() == ["mine"]
-    assert run("fit", "pima", option, "mine", "--force").exit_code == 0
+    assert run(*fit, "--force").exit_code == 0
     assert Path("mine").read_bytes() != b"precious"
 
 
@@ -158,7 +159,7 @@ def test_default_files_are_overwritten(run):
 
 @pytest.mark.fault("L6")
 def test_predictions_and_comparisons(run):
-    run("fit", "pima", "--no-report")
+    run("fit", "pima", "--model", "svc", "--no-report")
     Path("mine").write_text("precious")
     assert "-o mine: already exists" in one_line_error(run("predict", "model.skops", "pima", "-o", "mine"))
     assert "--report mine: already exists" in one_line_error(run("compare", "pima", "--report", "mine"))
@@ -278,7 +279,7 @@ def full_disk(*_):
 @pytest.mark.fault("L12")
 @pytest.mark.parametrize("call", ["fsync", "write", "replace"])
 def test_predictions_are_whole_or_not_there(run, monkeypatch, call):
-    run("fit", "pima", "--no-report")
+    run("fit", "pima", "--model", "svc", "--no-report")
     Path("out.csv").write_text("old")
     monkeypatch.setattr(f"adatron.files.atomic.os.{call}", full_disk)
     line = one_line_error(run("predict", "model.skops", "pima", "-o", "out.csv", "--force"))

@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 import sklearn.svm
@@ -21,8 +22,10 @@ THEIRS = [*SIMPLE, "scikit-learn SVC", "scikit-learn SVC + grid search"]
 
 @pytest.fixture
 def small_grid(monkeypatch):
-    """Most tests are not about the grid, which takes most of the time."""
+    """No test is about the grid, which takes most of the time, and starts processes."""
     monkeypatch.setattr("adatron.cli.compare._GRID", {"C": [1.0, 100.0], "gamma": ["scale"]})
+    with joblib.parallel_config("sequential"):
+        yield
 
 
 @pytest.fixture
@@ -35,7 +38,7 @@ def compare(run):
     return found
 
 
-def test_errors_are_those_of_cross_validation(compare):
+def test_errors_are_those_of_cross_validation(small_grid, compare):
     found = compare("ionosphere", "--folds", "3")
     models = {model["name"]: model for model in found["models"]}
     assert list(models) == OURS + THEIRS
@@ -64,7 +67,7 @@ def test_table_and_page(small_grid, run, tmp_path):
     assert "<figure>" in page
 
 
-def test_regression(compare, tmp_path):
+def test_regression(small_grid, compare, tmp_path):
     found = compare(surface(tmp_path / "table.csv"), "--folds", "2")
     assert (found["task"], found["measure"]) == ("regression", "1 − R² (%)")
     assert [model["name"] for model in found["models"]] == [

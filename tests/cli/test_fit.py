@@ -52,12 +52,14 @@ def test_table(run):
 
 
 @pytest.mark.parametrize("name", BUNDLED)
-def test_bundled_sets(fit, name):
+def test_bundled_sets(fit, name, pictures):
     result = fit(name, report=None)
     assert (result["model"], result["status"]) == ("AutoSVC", "converged")
     assert result["test_error_percent"] < 30.0
     assert result["report"] == "report.html"
-    assert "ROC curve" in Path("report.html").read_text()
+    page = Path("report.html").read_text()
+    assert "ROC curve" in page
+    assert page.count("</svg>") == page.count("<figure>") > 2
 
 
 @pytest.mark.parametrize("name", ["svmguide1", "a1a"])
@@ -146,7 +148,7 @@ def test_models(fit, tmp_path, options, model):
 
 
 @pytest.mark.parametrize(("options", "model"), [([], "AutoSVR"), (["--epsilon", "0.01"], "SVR")])
-def test_regression(fit, tmp_path, options, model):
+def test_regression(fit, tmp_path, options, model, pictures):
     result = fit(surface(tmp_path / "table.csv", n=90), *options, report=None)
     assert (result["model"], result["task"]) == (model, "regression")
     assert result["test_r2"] > 0.7
@@ -322,7 +324,7 @@ def test_without_matplotlib(run, monkeypatch):
     result = run("fit", "pima", "--model", "svc")
     assert result.exit_code == 0
     assert "note: no report was written: it needs matplotlib, pip install matplotlib" in result.stderr
-    explicit = run("fit", "pima", "--report", "x.html")
+    explicit = run("fit", "pima", "--model", "svc", "--report", "x.html")
     assert explicit.exit_code == 1
     assert "--report needs matplotlib" in explicit.stderr
 
@@ -376,7 +378,7 @@ def test_task_seed_and_scoring(run, fit, tmp_path):
     assert "svr is for regression" in run("fit", path, "--model", "svr", "--task", "classification").stderr
     first, again, other = (fit("pima", "--seed", seed, "--model", "svc") for seed in (1, 1, 2))
     assert first["test"] == again["test"] != other["test"]
-    result = fit("pima", "--scoring", "roc_auc")
+    result = fit(letters(tmp_path / "letters.csv", n_classes=2), "--scoring", "roc_auc")
     assert result["test"]["scoring"][0] == "roc_auc"
     assert result["test"]["scoring"][1] == pytest.approx(result["test"]["auc"])
     assert "--scoring does not apply to --model svc" in run("fit", "--scoring", "f1", "--model", "svc").stderr
@@ -429,7 +431,7 @@ def test_the_report_tells_of_classes_columns_and_calibration(fit, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "\x1b[31mred", "$x^2$", "=cmd()"])
-def test_hostile_names_are_harmless_everywhere(run, tmp_path, name):
+def test_hostile_names_are_harmless_everywhere(run, tmp_path, name, pictures):
     rows = [(i, i % 7, f'"{name} {i % 2}"') for i in range(60)]
     path = write_csv(tmp_path / "table.csv", f'"{name}",b,"class {name}"', rows)
     assert run("fit", path).exit_code == 0

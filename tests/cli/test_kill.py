@@ -141,7 +141,7 @@ def test_a_signal_is_effective_at_once(start, number):
     before = command.cpu()
     command.send(number)
     says("interrupted")(command)
-    assert command.cpu() - before < 0.2
+    assert command.cpu() - before < 2.0  # of ten and more: a slow machine ends it in time, too
     assert command.wait() == 128 + number
 
 

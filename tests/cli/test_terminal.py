@@ -130,7 +130,7 @@ def test_kinds_of_terminals(start, terminal, environment, has_colour):
 
 
 @pytest.mark.fault("L11")
-@pytest.mark.parametrize("terminal", [{"columns": columns} for columns in (10, 20, 40)], indirect=True)
+@pytest.mark.parametrize("terminal", [{"columns": columns} for columns in (10, 40)], indirect=True)
 @pytest.mark.parametrize(
     "command", [["fit", "pima", "--model", "svc", "--no-report"], ["datasets"], ["fit", "--help"]]
 )

@@ -15,30 +15,31 @@ from adatron.io import load_model, save_model
 
 X, y = make_waveform(150, random_state=0)
 THREE = np.array(["a", "b", "c"])[np.digitize(X[:, 6], [1.0, 3.0])]
-INTERVALS = AutoSVR().fit(X, X[:, 3])
+NUMBERS = X[:, 3]
 METHODS = {
-    "decision_function": SVC().fit(X, y).decision_function,
-    "predict": SVC().fit(X, THREE).predict,
-    "decisions of classes": SVC().fit(X, THREE).decision_function,
-    "predict_proba": SVC(probability=True, random_state=0).fit(X, THREE).predict_proba,
-    "ensemble": EnsembleSVC(max_iter=50, eps=0.05).fit(X, THREE).predict,
-    "auto": AutoSVC().fit(X, y).predict_proba,
-    "sets": partial(AutoSVC().fit(X, THREE).predict_set, coverage=0.95),
-    "intervals": lambda rows: INTERVALS.predict_interval(rows, 0.8),
-    "regression": SVR().fit(X, X[:, 3]).predict,
-    "one-class": OneClassSVM(nu=0.2).fit(X).predict,
-    "linear": LinearSVC().fit(X, THREE).predict,
-    "linear decisions": LinearSVC().fit(X, THREE).decision_function,
-    "linear regression": LinearSVR().fit(X, X[:, 3]).predict,
+    "decision_function": lambda: SVC().fit(X, y).decision_function,
+    "predict": lambda: SVC().fit(X, THREE).predict,
+    "decisions of classes": lambda: SVC().fit(X, THREE).decision_function,
+    "predict_proba": lambda: SVC(probability=True, random_state=0).fit(X, THREE).predict_proba,
+    "ensemble": lambda: EnsembleSVC(max_iter=50, eps=0.05).fit(X, THREE).predict,
+    "auto": lambda: AutoSVC(cv=3).fit(X, y).predict_proba,
+    "sets": lambda: partial(AutoSVC(cv=3).fit(X, THREE).predict_set, coverage=0.95),
+    "intervals": lambda: partial(AutoSVR(cv=3).fit(X, NUMBERS).predict_interval, coverage=0.8),
+    "regression": lambda: SVR().fit(X, NUMBERS).predict,
+    "one-class": lambda: OneClassSVM(nu=0.2).fit(X).predict,
+    "linear": lambda: LinearSVC().fit(X, THREE).predict,
+    "linear decisions": lambda: LinearSVC().fit(X, THREE).decision_function,
+    "linear regression": lambda: LinearSVR().fit(X, NUMBERS).predict,
 }
 
 
 @pytest.mark.parametrize("name", list(METHODS))
 def test_array(name):
-    expected, computed = METHODS[name](X), []
+    predict, computed = METHODS[name](), []
+    expected = predict(X)
     rows = da.map_blocks(lambda block: computed.append(len(block)) or block, da.from_array(X, chunks=(40, 9)))
     computed.clear()
-    result = METHODS[name](rows)
+    result = predict(rows)
     assert isinstance(result, da.Array)
     assert computed == []
     assert (result.dtype, result.shape) == (expected.dtype, expected.shape)

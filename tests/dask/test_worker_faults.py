@@ -10,6 +10,7 @@ from contextlib import suppress
 
 import dask.array as da
 import numpy as np
+import psutil
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
@@ -45,7 +46,7 @@ KILLED = {
 @pytest.mark.fault("X1")
 @pytest.mark.parametrize(
     ("name", "n_kills"),
-    [("multiplicative", 2), *(pytest.param(n, 5, marks=pytest.mark.slow) for n in KILLED)],
+    [("multiplicative", 1), *(pytest.param(n, 5, marks=pytest.mark.slow) for n in KILLED)],
 )
 def test_a_worker_killed_in_mid_epoch(client, monkeypatch, name, n_kills):
     model = KILLED[name]
@@ -149,26 +150,16 @@ def test_a_worker_ten_times_slower(client):
 
 @pytest.mark.fault("X13")
 def test_no_port_is_opened_without_a_client():
-    listening = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(_FIT_WITHOUT_CLIENT)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert listening.stdout.split() == ["ClusterError", "[]"], listening.stderr
-
-
-_FIT_WITHOUT_CLIENT = """
-    import psutil
-    import dask.array as da
-    import numpy as np
-    from adatron import EnsembleSVC
-    try:
+    before = _listening()
+    with pytest.raises(ClusterError, match="Client"):
         EnsembleSVC(rank=2).fit(da.from_array(np.eye(4)), [0, 1, 0, 1])
-    except Exception as error:
-        print(type(error).__name__)
-    print([c.laddr for c in psutil.Process().net_connections() if c.status == psutil.CONN_LISTEN])
-"""
+    assert _listening() == before
+
+
+def _listening():
+    """Ports of this process; another test may have a cluster, which no fit finds by itself."""
+    connections = psutil.Process().net_connections()
+    return {connection.laddr for connection in connections if connection.status == psutil.CONN_LISTEN}
 
 
 @pytest.mark.fault("X13")

@@ -4,6 +4,7 @@ import gzip
 import io
 import lzma
 import socket
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -113,7 +114,7 @@ def serve_originals(server, source, files):
         with np.load(files / source.originals[0]) as original:
             server.files = {"benchmarks.mat": as_matlab(source.name.removeprefix("ida_"), dict(original))}
         return
-    pack = gzip.compress if source.address == "usps" else bytes
+    pack = partial(gzip.compress, compresslevel=1) if source.address == "usps" else bytes
     for original, name in zip(source.originals, source.files, strict=True):
         server.files[name] = pack(lzma.decompress((files / original).read_bytes()))
 

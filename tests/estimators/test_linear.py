@@ -85,14 +85,14 @@ def test_without_intercept_it_is_the_svc_of_the_linear_kernel():
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_many_rows_and_many_features(loss):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(20_000, 30))
-    y = X @ rng.normal(size=30) + 3.0 * rng.normal(size=20_000) > 0.0
+    X = rng.normal(size=(5_000, 30))
+    y = X @ rng.normal(size=30) + 3.0 * rng.normal(size=5_000) > 0.0
     model = LinearSVC(loss=loss).fit(X, y)
     assert model.converged_
     assert model.n_iter_ <= 60
     assert model.score(X, y) > 0.8
-    thin = sparse.random_array((2_000, 10_000), density=0.005, rng=rng, format="csr")
-    y = thin @ rng.normal(size=10_000) > 0.0
+    thin = sparse.random_array((500, 3_000), density=0.02, rng=rng, format="csr")
+    y = thin @ rng.normal(size=3_000) > 0.0
     wide = LinearSVC(loss=loss, C=10.0).fit(thin, y)
     assert wide.converged_
     few = thin[:300].toarray()

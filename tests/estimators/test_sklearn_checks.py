@@ -51,13 +51,14 @@ ESTIMATORS = [
     OneClassSVM(),
     OneClassSVM(kernel="linear"),
     OneClassSVM(solver="multiplicative"),
-    SupportVectorClustering(),
     SupportVectorClustering(sigma=1.0, nu=0.1),
+    SupportVectorClustering(),
     EnsembleSVC(),
     EnsembleSVC(fit_intercept=True),
     KernelPerceptron(),
     KernelPerceptron(averaged=True, kernel="linear"),
     ParzenClassifier(),
+    AutoSVC(cv=2),
     AutoSVC(),
     AutoSVR(cv=2),
     AutoSVR(),
@@ -74,7 +75,7 @@ CASES = [
     pytest.param(estimator, marks=() if is_first else pytest.mark.slow)
     for number, estimator in enumerate(ESTIMATORS)
     for is_first in [not any(type(one) is type(estimator) for one in ESTIMATORS[:number])]
-]  # other parameters than the default ones are for the longer run
+]  # the first of each kind, which searches for no parameters or little; the others are for the longer run
 
 
 @pytest.mark.filterwarnings("ignore::adatron.exceptions.KernelWarning")

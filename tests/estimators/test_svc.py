@@ -63,8 +63,8 @@ def test_time_limit_is_kept_with_a_usable_model():
     for _ in range(2):  # the first time compiles
         watch = Stopwatch()
         with pytest.warns(ConvergenceWarning, match="time_limit"):
-            model = SVC(1e4, solver="adatron", tol=1e-9, time_limit=0.5).fit(X, y)
-    assert watch.seconds() < 0.5 + 2.0  # generous: other processes may run
+            model = SVC(1e4, solver="adatron", tol=1e-9, time_limit=0.1).fit(X, y)
+    assert watch.seconds() < 5.0
     assert model.status_ == "time_limit"
     assert model.score(X, y) > 0.6
 

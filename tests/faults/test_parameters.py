@@ -4,6 +4,8 @@ P20 and P21 are in `test_regression.py`, P24 in `tests/contracts`, and those abo
 `tests/solvers`. P25 here is about scikit-learn's search; ours is in `test_selection.py`.
 """
 
+from itertools import count
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
@@ -193,7 +195,7 @@ def test_hard_margin(solver, bias, C):
 def test_neither_soft_nor_infinite(solver, C):
     """Too large for float64 to certify as a soft margin, perhaps, but the model is the hard margin's."""
     X, y = blobs()
-    model = fit_quietly(SVC(C=C, solver=solver, max_iter=5000), X, y)
+    model = fit_quietly(SVC(C=C, solver=solver, max_iter=1_000), X, y)
     check_model(model, X, y)
     assert model.score(X, y) == 1.0
 
@@ -211,8 +213,8 @@ def test_hard_margin_on_many_rows(solver, m):
 
 @pytest.mark.fault("P7")
 @each_solver
-def test_hard_margin_on_1000_overlapping_rows(solver):
-    X, y = overlapping(1000)
+def test_hard_margin_on_many_overlapping_rows(solver):
+    X, y = overlapping(400)
     with pytest.raises(InfeasibleError, match=r"not separable.*set C < inf"):
         SVC(C=1e300, kernel="linear", solver=solver).fit(X, y)
 
@@ -412,17 +414,20 @@ def test_max_iter_of_minus_one_is_finite():
 @pytest.mark.fault("P16")
 @each_solver
 @pytest.mark.parametrize("C", [1e6, np.inf], ids=str)
-def test_time_limit(solver, C):
+def test_time_limit(solver, C, monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(600, 10)), rng.integers(0, 2, 600)
     model = SVC(C=C, gamma=1e-3, tol=1e-12, time_limit=0.02, solver=solver)
     fit_quietly(model, X, y)  # compiles
-    watch = Stopwatch()
+    watch, looks = Stopwatch(), count()
     with pytest.warns(ConvergenceWarning, match=r"time_limit was reached.*gap of .*raise time_limit"):
         model.fit(X, y)
-    assert watch.seconds() < 0.02 + 0.2 + 0.3  # the last: a busy machine
+    assert watch.seconds() < 5.0  # the whole fit takes minutes
     check_model(model, X, y)
     assert model.status_ == "time_limit"
+    monkeypatch.setattr("adatron.training.run.monotonic", lambda: 1e-3 * next(looks))
+    assert fit_quietly(model, X, y).status_ == "time_limit"
+    assert next(looks) < 30  # the limit comes after 20 looks at the clock, and is seen at once
 
 
 @pytest.mark.fault("P16")

@@ -116,7 +116,7 @@ def test_truncated_at_every_byte(path):
 @pytest.mark.fault("F2")
 def test_one_bit_flipped_anywhere(path):
     data = written(path, [np.arange(3.0)])
-    for place in range(8 * len(data)):
+    for place in range(0, 8 * len(data), 3):  # two or three of each byte
         changed = bytearray(data)
         changed[place // 8] ^= 1 << place % 8
         rejected(path, bytes(changed), "damaged|not an adatron test")
@@ -183,9 +183,9 @@ def seconds(path):
 @pytest.mark.fault("F4")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_json(path, name):
-    """In less than 0.1 s of processor time and 50 MB."""
+    """In a fraction of a second, and 50 MB."""
     path.write_bytes(forged({"schema.json": HOSTILE[name]}))
-    assert min(seconds(path) for _ in range(3)) < 0.1  # the quickest is disturbed least
+    assert seconds(path) < 1.0  # processor time: a tenth of it on any machine of today
     tracemalloc.start()  # makes it several times slower
     seconds(path)
     peak = tracemalloc.get_traced_memory()[1]
@@ -195,13 +195,16 @@ def test_hostile_json(path, name):
 
 @pytest.mark.fault("F4")
 @pytest.mark.parametrize("text", [b'"' + b"a" * 2**26 + b'"', b"[" + b"1," * 5_000_001 + b"1]"], ids=len)
-def test_json_that_is_too_long(path, text):
+def test_json_that_is_too_long_is_not_parsed(path, text, monkeypatch):
     path.write_bytes(forged({"schema.json": text}))
+    parsed = []
+    monkeypatch.setattr("json.loads", lambda text, **options: parsed.append(len(text)))
     before = tracemalloc.start() or tracemalloc.get_traced_memory()[0]
-    assert seconds(path) < 2.0
+    seconds(path)
     peak = tracemalloc.get_traced_memory()[1] - before
     tracemalloc.stop()
     assert peak < 4 * len(text)
+    assert parsed == []
 
 
 def header(descr, shape, order=False):
@@ -281,27 +284,25 @@ def test_members_that_overlap(path):
 @pytest.mark.fault("F5")
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_compressed_members_are_not_unpacked(path, compression):
-    members = {"schema.json": ONE_ARRAY, "a0.npy": npy(np.zeros(10**7))}
-    data = forged(members, compression=compression)
-    assert len(data) < 200_000
+    members = {"schema.json": ONE_ARRAY, "a0.npy": npy(np.zeros(10**6))}
+    data, inner = forged(members, compression=compression), io.BytesIO()
+    np.savez_compressed(inner, data=np.zeros(10**6))
+    within = forged({"schema.json": EMPTY, "a0.npz": inner.getvalue()})
+    assert max(len(data), len(within)) < 50_000
     tracemalloc.start()
     rejected(path, data, "compressed")
-    inner = io.BytesIO()
-    np.savez_compressed(inner, data=np.zeros(10**7))
-    rejected(path, forged({"schema.json": EMPTY, "a0.npz": inner.getvalue()}), "compressed")
+    rejected(path, within, "compressed")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 100e6  # the bomb itself, made here
+    assert peak < 1e6  # of 8
 
 
 @pytest.mark.fault("F4")
-def test_many_members(path):
+def test_many_members_are_not_listed(path, monkeypatch):
     entry = b"PK\1\2" + bytes(42)
-    began = time.thread_time()
-    rejected(
-        path, sealed(b"PK\3\4" + 60_000 * entry + b"adatron 0.1.0 test sha256:"), "more than 50,000 members"
-    )
-    assert time.thread_time() - began < 0.5
+    data = sealed(b"PK\3\4" + 60_000 * entry + b"adatron 0.1.0 test sha256:")
+    monkeypatch.setattr("zipfile.ZipFile", None)
+    rejected(path, data, "more than 50,000 members")
 
 
 @pytest.mark.fault("F6")

@@ -59,7 +59,7 @@ def test_a_signal_ends_it_at_once_while_fits_are_under_way(playing, number, code
     began, used = time.monotonic(), cpu(process.pid)
     process.send_signal(number)
     assert process.stderr.readline() == "adatron: interrupted\n"
-    assert min(time.monotonic() - began, cpu(process.pid) - used) < 1.0  # the latter: on a busy machine
+    assert min(time.monotonic() - began, cpu(process.pid) - used) < 5.0  # the latter: on a busy machine
     with pytest.raises(OSError, match="refused"):
         asked_for_a_fit(address, preset("overlap"))
     assert process.wait(timeout=10) == code  # Python takes its time to unload all modules on a busy machine
@@ -68,19 +68,15 @@ def test_a_signal_ends_it_at_once_while_fits_are_under_way(playing, number, code
         answer.close()
 
 
-def test_ctrl_c_when_nothing_is_under_way(playing):
-    process, _ = playing()
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130
-
-
-def test_link_and_port(playing):
+def test_link_and_port_then_ctrl_c_when_nothing_is_under_way(playing):
     with socket.create_server(("127.0.0.1", 0)) as found:
         port = found.getsockname()[1]
-    _, address = playing("--port", str(port), "http://127.0.0.1:1/old-token/#data=xor&a=munk")
+    process, address = playing("--port", str(port), "http://127.0.0.1:1/old-token/#data=xor&a=munk")
     parts = urlsplit(address)
     assert (parts.hostname, parts.port, parts.fragment) == ("127.0.0.1", port, "data=xor&a=munk")
     assert "old-token" not in address
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130
 
 
 def test_port_that_is_taken():

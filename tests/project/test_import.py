@@ -34,7 +34,9 @@ def packages_after(statement):
 
 def test_an_estimator_loads_numba_and_otherwise_what_sklearn_svm_loads():
     code = "import sys, sklearn.svm; theirs = set(sys.modules); from adatron import SVC; "
-    loaded = run(f"{code}print(*{{m.split('.')[0] for m in sys.modules.keys() - theirs}})")
+    code += "print(*{m.split('.')[0] for m in sys.modules.keys() - theirs}); "
+    loaded, pictures = run(f"{code}import adatron.display; print('matplotlib' in sys.modules)").splitlines()
+    assert pictures == "False"  # what draws is loaded when something is drawn
     more = {name for name in set(loaded.split()) - sys.stdlib_module_names if not name.startswith("_")}
     already = {"sklearn", "scipy", "numpy"}  # of which some further modules
     assert more - already <= {"adatron", "numba", "llvmlite", "yaml"}

@@ -1,6 +1,7 @@
 """The architecture is the folder order: no module imports from the right of its own folder."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -31,13 +32,18 @@ BOTTOM = {"datasets", "exceptions", "bounds"}
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 
+@cache
+def nodes_of(path):
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
 def layer_of(path):
     return path.relative_to(SOURCE).with_suffix("").parts[0]
 
 
 def imported_layers(path):
     """Layers of adatron that a module imports, wherever in the file it does so."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -78,7 +84,7 @@ def test_imports_only_from_the_left():
 
 def test_only_public_scikit_learn():
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             module = node.module if isinstance(node, ast.ImportFrom) else None
             if module and module.split(".")[0] == "sklearn":
                 names = [*module.split("."), *(alias.name for alias in node.names)]
@@ -94,8 +100,7 @@ def test_one_module_imports_the_callbacks_of_scikit_learn():
 
 def test_solvers_have_no_clock_print_or_sklearn():
     for path in (SOURCE / "solvers").glob("*.py"):
-        tree = ast.parse(path.read_text())
-        nodes = list(ast.walk(tree))
+        nodes = nodes_of(path)
         assert "print" not in {node.id for node in nodes if isinstance(node, ast.Name)}, path
         imported = {n.module.split(".")[0] for n in nodes if isinstance(n, ast.ImportFrom) and n.module}
         assert not imported & {"sklearn", "time", "warnings"}, path
@@ -106,7 +111,7 @@ def test_experiments_use_names_of_packages():
     paths = sorted(REPRODUCTION.rglob("*.py"))
     assert len(paths) > 10
     for path in paths:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "adatron":
                 name = node.module
                 name = f"{name}.{node.names[0].name}" if name == "adatron.display" else name
@@ -116,7 +121,7 @@ def test_experiments_use_names_of_packages():
 
 def test_the_library_does_not_know_the_experiments():
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             modules = [node.module] if isinstance(node, ast.ImportFrom) else []
             modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             assert not any(module and module.split(".")[0] == "reproduction" for module in modules), path

@@ -42,6 +42,13 @@ def moons():
     return train_test_split(X, y, train_size=250, random_state=0)
 
 
+@pytest.fixture(scope="module")
+def usual(moons):
+    """The default model of the moons."""
+    X, _, y, _ = moons
+    return AutoSVC().fit(X, y)
+
+
 @pytest.mark.parametrize("load", [load_sonar, load_ionosphere, load_iris, load_wine])
 def test_no_worse_than_the_default_svc(load):
     X, y = load(return_X_y=True)
@@ -61,9 +68,9 @@ def test_many_features_are_judged_by_more_rows():
     assert sizes == [{300}, {100}]
 
 
-def test_fitted_attributes(moons):
-    X, X_test, y, _ = moons
-    model = AutoSVC().fit(X, y)
+def test_fitted_attributes(moons, usual):
+    X, X_test, *_ = moons
+    model = usual
     assert isinstance(model.path_, KernelPath)
     assert model.path_.best["gamma"] == model.gamma_ > 0.0
     assert model.path_.best["C"] == pytest.approx(model.C_)
@@ -210,9 +217,9 @@ def test_scoring_and_splitters_as_in_grid_search():
     assert AutoSVC(cv=validation).fit(X, y).converged_
 
 
-def test_weights_move_the_boundary_and_zero_weights_count_for_nothing(moons):
+def test_weights_move_the_boundary_and_zero_weights_count_for_nothing(moons, usual):
     X, X_test, y, _ = moons
-    plain = AutoSVC().fit(X, y).predict(X_test)
+    plain = usual.predict(X_test)
     heavy = AutoSVC().fit(X, y, sample_weight=np.where(y == 1, 20.0, 1.0)).predict(X_test)
     assert (heavy == 1).sum() > (plain == 1).sum()
     kept = np.arange(len(y)) % 5 > 0
@@ -292,9 +299,14 @@ def rare():
     return X[:800], y[:800], X[800:], y[800:]
 
 
-def test_scoring_by_balanced_accuracy_moves_the_threshold(rare):
+@pytest.fixture(scope="module")
+def usual_of_rare(rare):
+    return AutoSVC().fit(*rare[:2])
+
+
+def test_scoring_by_balanced_accuracy_moves_the_threshold(rare, usual_of_rare):
     X, y, X_test, y_test = rare
-    plain, balanced = AutoSVC().fit(X, y), AutoSVC(scoring="balanced_accuracy").fit(X, y)
+    plain, balanced = usual_of_rare, AutoSVC(scoring="balanced_accuracy").fit(X, y)
     gain = [balanced_accuracy_score(y_test, model.predict(X_test)) for model in (plain, balanced)]
     assert gain[1] > gain[0] + 0.05
     assert plain.best_threshold_ == 0.0 > balanced.best_threshold_
@@ -309,12 +321,12 @@ def test_usual_metrics_are_not_asked_of_scikit_learn(rare, scoring, monkeypatch)
 
     monkeypatch.setattr(auto_scoring, "check_scoring", never)
     X, y, _, _ = rare
-    assert np.isfinite(AutoSVC(scoring=scoring).fit(X, y).best_score_)
+    assert np.isfinite(AutoSVC(scoring=scoring).fit(X[:300], y[:300]).best_score_)
 
 
-def test_class_weights_as_in_svc(rare):
+def test_class_weights_as_in_svc(rare, usual_of_rare):
     X, y, X_test, y_test = rare
-    plain, balanced = AutoSVC().fit(X, y), AutoSVC(class_weight="balanced").fit(X, y)
+    plain, balanced = usual_of_rare, AutoSVC(class_weight="balanced").fit(X, y)
     recalls = [recall_score(y_test, model.predict(X_test)) for model in (plain, balanced)]
     assert recalls[1] > recalls[0] + 0.1
     counts = np.bincount(y)

@@ -25,7 +25,7 @@ def uneven(n, seed=0):
 @pytest.fixture(scope="module")
 def models():
     """Of several samples: the coverage that one of 600 rows has is off by 0.03 in a third of all cases."""
-    return [AutoSVR().fit(*uneven(600, seed)) for seed in range(2, 10)]
+    return [AutoSVR().fit(*uneven(600, seed)) for seed in range(2, 8)]
 
 
 @pytest.fixture(scope="module")
@@ -112,10 +112,10 @@ def test_constant_targets_and_text():
 
 def test_intervals_above_the_rows_of_a_kernel_matrix(monkeypatch):
     monkeypatch.setattr(KernelMachine, "_regime", replace(REGIME, exact_rows=1_000, few_rows=1_000))
-    X, y = uneven(6_000)
-    model = AutoSVR().fit(X[:3_000], y[:3_000])
-    low, high = model.predict_interval(X[3_000:]).T
-    assert ((low <= y[3_000:]) & (y[3_000:] <= high)).mean() == pytest.approx(0.9, abs=0.03)
+    X, y = uneven(4_000)
+    model = AutoSVR().fit(X[:2_000], y[:2_000])
+    low, high = model.predict_interval(X[2_000:]).T
+    assert ((low <= y[2_000:]) & (y[2_000:] <= high)).mean() == pytest.approx(0.9, abs=0.03)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])

@@ -101,8 +101,8 @@ def test_what_scikit_learn_must_be_asked_for():
 @pytest.mark.parametrize("scoring", ["f1", "precision", "roc_auc", "neg_log_loss", "neg_brier_score"])
 def test_labels_may_be_words_and_results_are_scores(scoring):
     X, y = make_classification(150, 5, flip_y=0.2, random_state=0)
-    words = AutoSVC(scoring=scoring).fit(X, np.array(["no", "yes"])[y])
-    numbers = AutoSVC(scoring=scoring).fit(X, y)
+    words = AutoSVC(scoring=scoring, cv=3).fit(X, np.array(["no", "yes"])[y])
+    numbers = AutoSVC(scoring=scoring, cv=3).fit(X, y)
     assert words.best_score_ == pytest.approx(numbers.best_score_)
     assert abs(words.cv_results_["mean_test_score"].max() - words.best_score_) < 0.1
     assert scoring in repr(words.path_)
@@ -113,7 +113,7 @@ def test_probabilities_are_calibrated_for_scorers_of_others():
     scorer = metrics.make_scorer(
         metrics.log_loss, response_method="predict_proba", greater_is_better=False, labels=[0, 1]
     )
-    own, other = (AutoSVC(scoring=scoring).fit(X, y) for scoring in ("neg_log_loss", scorer))
+    own, other = (AutoSVC(scoring=scoring, cv=3).fit(X, y) for scoring in ("neg_log_loss", scorer))
     assert other.best_score_ == pytest.approx(own.best_score_, abs=0.02)
 
 

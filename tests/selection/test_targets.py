@@ -65,11 +65,11 @@ def test_scores_are_means_over_targets(scoring):
 def test_several_targets_of_tables_and_many_rows(monkeypatch):
     flags = np.column_stack([MIXED.new, ~MIXED.new]).astype(float)
     assert AutoSVR(cv=3).fit(MIXED, flags).predict(NEW_MIXED).shape == (len(NEW_MIXED), 2)
-    X, Y = two_targets(2_500)
-    few = replace(REGIME, exact_rows=1_000, few_rows=800)
-    for regime in (few, replace(few, iterative_rows=0, iterative_sample=1_000)):  # iteration, landmarks
+    X, Y = two_targets(1_500)
+    few = replace(REGIME, exact_rows=600, few_rows=400)
+    for regime in (few, replace(few, iterative_rows=0, iterative_sample=600)):  # iteration, landmarks
         monkeypatch.setattr(KernelMachine, "_regime", regime)
-        assert AutoSVR().fit(X[:2_000], Y[:2_000]).score(X[2_000:], Y[2_000:]) > 0.9
+        assert AutoSVR().fit(X[:1_000], Y[:1_000]).score(X[1_000:], Y[1_000:]) > 0.9
 
 
 def test_a_missing_target_is_named():
@@ -79,7 +79,7 @@ def test_a_missing_target_is_named():
         AutoSVR().fit(X, Y)
 
 
-def test_prices_are_learned_as_logarithms(capsys):
+def test_prices_are_learned_as_logarithms(capsys, monkeypatch):
     (X, y), (new, expected) = prices(400), prices(2_000, seed=1)
     model = AutoSVR(verbose=1).fit(X, y)
     assert "machines learn logarithms of the targets" in capsys.readouterr().out
@@ -90,15 +90,10 @@ def test_prices_are_learned_as_logarithms(capsys):
     assert np.all(low > 0.0)
     assert np.mean((low <= expected) & (expected <= high)) == pytest.approx(0.9, abs=0.04)
     assert model.predict(new).mean() == pytest.approx(expected.mean(), rel=0.05)
-
-
-def test_logarithms_beat_targets_as_they_are(monkeypatch):
-    (X, y), (new, expected) = prices(400), prices(2_000, seed=1)
-    with_logs = AutoSVR().fit(X, y)
     monkeypatch.setattr(LogTarget, "is_better", lambda self, rows, targets: False)
     plain = AutoSVR().fit(X, y)
     assert plain._log is None
-    assert with_logs.score(new, expected) > plain.score(new, expected) + 0.01
+    assert model.score(new, expected) > plain.score(new, expected) + 0.01
 
 
 def test_counts_with_zeros():

@@ -113,7 +113,9 @@ def test_multiplicative_updating_reaches_the_qp_solution():
 
 @pytest.mark.fault("P12")
 @needs_data
-@pytest.mark.parametrize(("rate", "first_fall"), [(0.07, 459), (0.1, 125), (0.2, 41)])
+@pytest.mark.parametrize(
+    ("rate", "first_fall"), [pytest.param(0.07, 459, marks=pytest.mark.slow), (0.1, 125), (0.2, 41)]
+)
 def test_divergence_is_seen_within_ten_epochs_and_a_working_rate_is_named(rate, first_fall):
     X, _, y, _ = load_sonar(split="aspect")
     kernel = Gaussian.of_width(1.0)

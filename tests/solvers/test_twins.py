@@ -97,7 +97,7 @@ def twin_iterates(K, problem, twin, known_as):
     if known_as is None or known_as not in KNOWN:
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (3, *K.shape))
         matrices = [K, *(K * (1.0 + 2e-16 * sign) for sign in signs)]
-        runs = [twin(matrix, problem.y[:, 0], problem.upper[:, 0], 50) for matrix in matrices]
+        runs = [twin(matrix, problem.y[:, 0], problem.upper[:, 0], 25) for matrix in matrices]
         KNOWN[known_as] = list(zip(*runs, strict=False))
     return KNOWN[known_as]
 

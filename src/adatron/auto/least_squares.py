@@ -64,12 +64,13 @@ def squared_or_city_block(family: type[Kernel], X: np.ndarray, Z: np.ndarray) ->
     if family is not Laplacian:
         return squared_distances(X, Z)
     found, columns = np.empty((len(X), len(Z)), dtype=X.dtype), np.ascontiguousarray(Z.T)
+    rows = np.ascontiguousarray(X)  # other layouts would be compiled apart
     if X is not Z:
-        city_block_distances(X, columns, 0, len(Z), found)
+        city_block_distances(rows, columns, 0, len(Z), found)
         return found
     for start in range(0, len(X), _SQUARE):  # half of the values are the others
         part = slice(start, min(start + _SQUARE, len(X)))
-        city_block_distances(X[part], columns, 0, part.stop, found[part])
+        city_block_distances(rows[part], columns, 0, part.stop, found[part])
         found[:start, part] = found[part, :start].T
     return found
 
