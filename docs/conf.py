@@ -64,7 +64,9 @@ html_theme_options = {
     "header_links_before_dropdown": 4,
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {"index": []}
+# pages with none below them need no navigation beside them, and code needs the room
+_ALONE = [*HERE.glob("*.md"), *HERE.glob("howto/*.md")]
+html_sidebars = {page.relative_to(HERE).with_suffix("").as_posix(): [] for page in _ALONE}
 html_copy_source = False
 
 

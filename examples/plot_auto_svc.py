@@ -4,7 +4,7 @@ A tuned classifier without tuning, and the path to it
 
 ``AutoSVC`` has no C, no kernel and no kernel width to choose. It compares three kernels, their widths and
 penalties by cross-validation, then once more with weights of features learned from the data, and takes
-the best machine or the mean of a few. What it tried stays in ``path_``.
+the best machine or the mean of two. What it tried stays in ``path_``.
 """
 
 # %%
@@ -62,7 +62,7 @@ plt.show()
 
 # %%
 # Few widths are enough, because the search begins at the scale of the data and looks beside the best one until
-# both neighbours are worse. The final model may be the mean of several machines; ``kernels_`` lists their kernels.
+# both neighbours are worse. The final model may be the mean of two machines; ``kernels_`` lists their kernels.
 
 for kernel in auto.kernels_:
     print(type(kernel).__name__, f"γ = {kernel.gamma:.3g}", "with weights" if kernel.weights else "")

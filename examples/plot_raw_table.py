@@ -52,13 +52,14 @@ print(
 print(model.encoder_.columns_)
 
 # %%
-# What mattered. New rows may have other columns beside these, in any order, and levels that nobody has seen.
+# What mattered: how much the decisions change, in the mean square, when one column alone takes its value from another row.
 
 ImportanceDisplay.from_estimator(model)
 plt.show()
 
 # %%
-# Probabilities of three customers, one of them in a city that was not in the table:
+# Probabilities of three customers, one of them in a city that was not in the table. The columns of new rows may come in
+# any order, and there may be further ones:
 
 new = test.head(3).assign(city=["city 3", "Atlantis", None])
 pd.DataFrame(model.predict_proba(new).round(2), columns=model.classes_)

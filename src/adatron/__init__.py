@@ -1,4 +1,4 @@
-"""Support vector machines trained by simple iterative algorithms.
+"""Kernel machines for tables, and support vector machines trained by simple iterative algorithms.
 
 The folders are the data flow, and each imports only from those before it::
 

@@ -43,9 +43,9 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     ----------
     cv, scoring : as in `sklearn.model_selection.GridSearchCV`, default=5, None
         Many folds of few rows, as of leave-one-out, are joined to larger ones. By default the score is the
-        error, smoothed so that few rows suffice to compare models. Accuracy, balanced
-        accuracy, F1, AUC and log loss are quick; other scorers are called for every candidate. For balanced
-        accuracy and F1 of two classes the threshold of `predict` is chosen as well.
+        error, smoothed so that few rows suffice to compare models. Accuracy, balanced accuracy, F1, AUC
+        and log loss are quick; other scorers are called for every candidate. For balanced accuracy and F1
+        of two classes the threshold of `predict` is chosen as well.
     class_weight : dict or "balanced", default=None
         As in `SVC`; errors on held-out rows are weighted in the same way, unless `scoring` is given.
     time_limit : seconds, after which the best model found by then is kept, default=None
@@ -62,8 +62,8 @@ class AutoSVC(AutoEstimator, CalibratedMixin, ExpansionClassifier):
     best_threshold_ : float
         `predict` gives the second of two classes where the decision is above it; 0 unless `scoring` moves it.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean squared change of decisions when one column alone takes its values from another row; the shares
-        of all columns, which add up to 1.
+        Share of each column in the mean squared change of decisions when it alone takes its value from
+        another row; they add up to 1. Sparse rows are not measured: all columns in use have equal shares.
     kernels_ : list of Kernel
         Of the machines whose mean the model is, for scaled features.
     gamma_, C_ : float

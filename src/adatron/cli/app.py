@@ -118,7 +118,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 @click.group("adatron", cls=_Commands, context_settings=_SETTINGS)
 @common_options
 def app() -> None:
-    """Support vector machines trained by simple iterative algorithms, each fit with a certificate."""
+    """Kernel machines for tables and support vector machines, each fit with a certificate."""
 
 
 for _command in (fit, predict, compare, inspect, explain, play, list_datasets):
