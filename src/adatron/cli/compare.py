@@ -227,7 +227,7 @@ def _write_page(found: dict[str, Any], path: Path) -> str | None:
     """A table and bars; None without matplotlib."""
     if find_spec("matplotlib") is None:
         return None
-    from adatron.display.figures import COLOURS, INK_STAND_IN, new_figure
+    from adatron.display.figures import COLOURS, INK, new_figure
     from adatron.display.page import figure_html, items, page, paragraph, table
     from adatron.files.atomic import atomic_write
 
@@ -236,7 +236,7 @@ def _write_page(found: dict[str, Any], path: Path) -> str | None:
     names = [model["name"].replace(" + ", " +\n") for model in models]
     colours = [COLOURS[0] if name.startswith("adatron") else COLOURS[1] for name in names]
     errors, spreads, seconds = ([m[key] for m in models] for key in ("error", "standard_error", "seconds"))
-    left.barh(names, errors, xerr=spreads, color=colours, ecolor=INK_STAND_IN)
+    left.barh(names, errors, xerr=spreads, color=colours, ecolor=INK)
     left.set_xlim(left=0.0)
     right.barh(names, seconds, color=colours)
     right.set_xscale("log")
