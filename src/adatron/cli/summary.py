@@ -11,7 +11,7 @@ from adatron.cli.data import Rows
 from adatron.cli.terminal import print_table, say
 from adatron.display.figures import encoder_of
 from adatron.display.report.judge import FitStory, what_mattered
-from adatron.display.report.words import importance_words, kernel_width, score_words
+from adatron.display.report.words import chosen_parameters, importance_words, kernel_width, score_words
 from adatron.io.printing import counted
 
 _MOST_NAMED = 5  # columns
@@ -22,7 +22,6 @@ _FEW_ROWS = 100  # fewer test rows leave a wide interval
 def summarise(rows: Rows, story: FitStory, task: str | None) -> dict[str, Any]:
     """All that is reported, in plain Python values."""
     machine = story.machine
-    default, given = type(machine)().get_params(deep=False), machine.get_params(deep=False)
     status = getattr(machine, "status_", None)
     sigma, gamma = kernel_width(machine)
     return {
@@ -31,7 +30,7 @@ def summarise(rows: Rows, story: FitStory, task: str | None) -> dict[str, Any]:
         "n_test": int(story.X_test.shape[0]) if story.has_test_rows else 0,
         "n_features": int(rows.X.shape[1]),
         "model": type(machine).__name__,
-        "parameters": {name: own for name, own in given.items() if own != default[name]},
+        "parameters": chosen_parameters(machine),
         "sigma": sigma, "gamma": gamma,
         **_scores(story),
         "columns": _columns(encoder_of(story.model), int(rows.X.shape[1])),

@@ -16,11 +16,8 @@ from adatron.kernels import Exponential, Gaussian, Laplacian, Linear
 _ROUNDING = 1e-9  # gaps below it are rounding errors
 _LEAST_SHARE = 0.005  # of the importance; smaller ones would be shown as 0 %
 _KERNELS = {
-    Laplacian: "city-block Laplace",
-    Exponential: "Euclidean Laplace",
-    Gaussian: "Gaussian",
-    Linear: "linear",
-}
+    Laplacian: "city-block Laplace", Exponential: "Euclidean Laplace", Gaussian: "Gaussian", Linear: "linear",
+}  # fmt: skip
 
 
 def amount_words(value: float) -> str:
@@ -140,6 +137,12 @@ def kernel_width(machine: Any) -> tuple[float | None, float | None]:
         return None, None
     is_gaussian = kernel is None or isinstance(kernel, Gaussian)
     return (math.sqrt(0.5 / gamma) if is_gaussian else None), gamma
+
+
+def chosen_parameters(machine: Any) -> dict[str, Any]:
+    """The parameters that are not the default ones."""
+    default = type(machine)().get_params(deep=False)
+    return {name: own for name, own in machine.get_params(deep=False).items() if own != default[name]}
 
 
 def choice_words(machine: AutoEstimator) -> str:
