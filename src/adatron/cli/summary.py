@@ -83,22 +83,13 @@ def _scores(story: FitStory) -> dict[str, Any]:
 
 def print_summary(summary: dict[str, Any]) -> None:
     """The table at the end of a fit, and what to beware of."""
-    print_table(None, _rows(summary))
-    for note in summary["notes"]:
-        say(f"note: {note}")
-
-
-def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    n_rows, test = summary["n_train"] + summary["n_test"], summary.get("test")
+    n_rows, test = counted(summary["n_train"] + summary["n_test"], "row"), summary.get("test")
     of = f", to predict {summary['target']}" if summary["target"] else ""
-    columns = counted(summary["n_features"], "column")
-    rows = [
-        ("data", f"{summary['data']}: {counted(n_rows, 'row')}, {columns}{of}"),
-        ("columns", summary["columns"]),
-    ]
+    data = f"{summary['data']}: {n_rows}, {counted(summary['n_features'], 'column')}{of}"
+    rows = [("data", data), ("columns", summary["columns"])]
     if summary["task"]:
-        n_test = counted(summary["n_test"], "row")
-        rows.append(("held out", f"{n_test} kept for testing ({summary['split']})"))
+        kept = f"{counted(summary['n_test'], 'row')} kept for testing ({summary['split']})"
+        rows.append(("held out", kept))
     if test:
         rows += score_words(test, summary["target"] or "the target")
         if "scoring" in test:
@@ -120,7 +111,9 @@ def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     written = (("model file", "model_file"), ("report", "report"))
     rows += [(name, summary[key]) for name, key in written if summary.get(key)]
-    return [*rows, ("what next", _advice(summary))]
+    print_table(None, [*rows, ("what next", _advice(summary))])
+    for note in summary["notes"]:
+        say(f"note: {note}")
 
 
 def _advice(summary: dict[str, Any]) -> str:
