@@ -63,7 +63,8 @@ def animate(
     True
     >>> animation.save("fit.gif")  # doctest: +SKIP
     """
-    if not (isinstance(model, IterFitMixin) and is_classifier(model)):
+    has_epochs = isinstance(model, IterFitMixin) and is_classifier(model)
+    if not has_epochs:
         wanted = "SVC, KernelPerceptron or EnsembleSVC"
         raise TypeError(f"animate trains by iter_fit: model must be {wanted}, got {type(model).__name__}")
     if quantity not in QUANTITIES:

@@ -157,13 +157,10 @@ def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     data, version = read_archive(path, "model")
     with refusing(path):
         headers, about = headers_of(data), dict(read_json(data, "about.json"))
-    arrays = [
-        {
-            "name": name.removesuffix(".npy"), "dtype": str(dtype), "shape": list(shape),
-            "bytes": dtype.itemsize * prod(shape),
-        }
-        for name, (dtype, shape) in headers.items()
-    ]  # fmt: skip
+    arrays: list[dict[str, Any]] = []
+    for name, (dtype, shape) in headers.items():
+        entry = {"name": name.removesuffix(".npy"), "dtype": str(dtype), "shape": list(shape)}
+        arrays.append(entry | {"bytes": dtype.itemsize * prod(shape)})
     written_by = f"adatron {version}"
     return {"format": "skops", "written_by": written_by, "bytes": len(data), "about": about, "arrays": arrays}
 
