@@ -96,12 +96,9 @@ def import_pyplot() -> Any:
 
 def new_panels(n_panels: int, size: tuple[float, float] | None = None) -> tuple[Figure, np.ndarray]:
     """A figure of pyplot with `n_panels` axes, two in a row; its size in inches."""
-    n_columns = min(n_panels, 2)
-    n_rows = -(-n_panels // n_columns)
-    size = size or (4.4 * n_columns, 3.0 * n_rows + 0.3)
-    figure, axes = import_pyplot().subplots(
-        n_rows, n_columns, squeeze=False, figsize=size, layout="constrained"
-    )
+    n_rows, n_columns = -(-n_panels // 2), min(n_panels, 2)
+    style: Any = {"figsize": size or (4.4 * n_columns, 3.0 * n_rows + 0.3), "layout": "constrained"}
+    figure, axes = import_pyplot().subplots(n_rows, n_columns, squeeze=False, **style)
     for unused in axes.flat[n_panels:]:
         unused.remove()
     return figure, axes.ravel()[:n_panels]
