@@ -6,12 +6,12 @@ from typing import Any
 from adatron.display import figures as style
 
 COLOURS, add_legend, svg_of = style.COLOURS, style.add_legend, style.figure_svg
-INK = style.INK_STAND_IN  # replaced by the theme's own colour in the page
+INK = style.INK  # replaced by the theme's own colour in the page
 PUBLISHED: dict[str, Any] = {"color": INK, "linestyle": "--", "linewidth": 1.0}  # printed values and bounds
 DOTTED: dict[str, Any] = PUBLISHED | {"linestyle": ":"}  # places that separate two kinds of outcome
 
 # Files have dark ink on white, as Markdown does not know the reader's theme.
-_ON_PAPER = {INK: "#1f2328", style.GRID_STAND_IN: "#d8dee4", "<svg ": '<svg style="background:#ffffff" '}
+_ON_PAPER = {INK: "#1f2328", style.GRID: "#d8dee4", "<svg ": '<svg style="background:#ffffff" '}
 
 
 def on_paper(svg: str, *, back: bool = False) -> str:

@@ -25,7 +25,6 @@ from adatron.io.printing import printable, printable_path
 
 _EXPECTED = (ValueError, OSError, ImportError, MemoryError)  # others are our bugs
 _BROKEN_PIPE = 141
-_HELP_AS_ERROR: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 
 
 class _Commands(click.Group):
@@ -79,7 +78,7 @@ def _leave_quietly() -> int:
 
 def _tell_usage(error: click.ClickException) -> int:
     context = getattr(error, "ctx", None)
-    if context is None or isinstance(error, _HELP_AS_ERROR):
+    if context is None or isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
         return error.exit_code
     click.echo(f"{context.get_usage()}\nTry '{context.command_path} --help' for help.\n", err=True)

@@ -8,15 +8,7 @@ from typing import Any
 
 import click
 
-from adatron.cli.options import (
-    OUTPUT,
-    common_options,
-    json_option,
-    may_write,
-    reading,
-    reading_options,
-    target_option,
-)
+from adatron.cli.options import OUTPUT, data_options, may_write, reading, target_option
 from adatron.cli.terminal import Ended, collected_warnings, print_json, print_table, say
 
 _REPORT = Path("comparison.html")
@@ -37,9 +29,7 @@ _GUESS = "constant guess"
 )  # fmt: skip
 @click.option("--report", type=OUTPUT, help=f"HTML page with a bar plot. Default: {_REPORT}.")
 @click.option("--force", is_flag=True, help="Overwrite the file named by --report.")
-@reading_options
-@json_option
-@common_options
+@data_options
 def compare(data: str, as_json: bool, report: Path | None, force: bool, **options: Any) -> None:
     """Compare SVMs with other kinds of models on DATA.
 
@@ -58,10 +48,9 @@ def compare(data: str, as_json: bool, report: Path | None, force: bool, **option
         print_json(found)
     else:
         worst = max(model["error"] for model in found["models"]) or 1.0
-        rows = [
-            [name, error, "█" * round(_BAR * max(0.0, model["error"]) / worst), seconds]
-            for model, (name, error, seconds) in zip(found["models"], _cells(found["models"]), strict=True)
-        ]
+        bars = ["█" * round(_BAR * max(0.0, model["error"]) / worst) for model in found["models"]]
+        cells = zip(_cells(found["models"]), bars, strict=True)
+        rows = [(name, error, bar, seconds) for (name, error, seconds), bar in cells]
         print_table(["model", found["measure"], "", "seconds"], rows, right=[1, 3])
         click.echo(f"\nerror: mean ± standard error of {found['folds']} folds; seconds: median time of a fit")
         if found["verdict"]:
@@ -227,7 +216,7 @@ def _write_page(found: dict[str, Any], path: Path) -> str | None:
     """A table and bars; None without matplotlib."""
     if find_spec("matplotlib") is None:
         return None
-    from adatron.display.figures import COLOURS, INK_STAND_IN, new_figure
+    from adatron.display.figures import COLOURS, INK, new_figure
     from adatron.display.page import figure_html, items, page, paragraph, table
     from adatron.files.atomic import atomic_write
 
@@ -236,7 +225,7 @@ def _write_page(found: dict[str, Any], path: Path) -> str | None:
     names = [model["name"].replace(" + ", " +\n") for model in models]
     colours = [COLOURS[0] if name.startswith("adatron") else COLOURS[1] for name in names]
     errors, spreads, seconds = ([m[key] for m in models] for key in ("error", "standard_error", "seconds"))
-    left.barh(names, errors, xerr=spreads, color=colours, ecolor=INK_STAND_IN)
+    left.barh(names, errors, xerr=spreads, color=colours, ecolor=INK)
     left.set_xlim(left=0.0)
     right.barh(names, seconds, color=colours)
     right.set_xscale("log")

@@ -218,8 +218,13 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
 
     if y is None or test_size == 0.0:
         return Parts("all rows were used for training", rows.X, y)
+
+    def cut(is_train: np.ndarray, description: str, notes: tuple[str, ...] = ()) -> Parts:
+        train, test = np.flatnonzero(is_train), np.flatnonzero(~is_train)
+        return Parts(description, rows_of(rows.X, train), y[train], rows_of(rows.X, test), y[test], notes)
+
     if rows.is_train is not None and test_size is None:
-        return _parts(rows.X, y, np.flatnonzero(rows.is_train), rows.split_name, rows.split_notes)
+        return cut(rows.is_train, rows.split_name, rows.split_notes)
     n_rows, size = len(y), _TEST_SIZE if test_size is None else test_size
     n_test = int(np.ceil(size * n_rows))
     if n_rows - n_test < 2:
@@ -237,13 +242,8 @@ def split(rows: Rows, y: np.ndarray | None, test_size: float | None, *, is_class
     if is_class and (counts > 1).sum() <= min(n_test, len(places) - n_test):
         of, strata = " of each class", classes[places]
     test = train_test_split(places, test_size=n_test, stratify=strata, random_state=seed)[1]
-    train = np.setdiff1d(np.arange(n_rows), test)
-    return _parts(rows.X, y, train, f"{100 * size:.3g} %{of}, drawn at random with seed {seed}")
-
-
-def _parts(X: Any, y: np.ndarray, train: np.ndarray, description: str, notes: tuple = ()) -> Parts:
-    test = np.setdiff1d(np.arange(len(y)), train)
-    return Parts(description, rows_of(X, train), y[train], rows_of(X, test), y[test], notes)
+    is_train = ~np.isin(np.arange(n_rows), test)
+    return cut(is_train, f"{100 * size:.3g} %{of}, drawn at random with seed {seed}")
 
 
 def rows_of(X: Any, places: np.ndarray) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adatron.cli.options import common_options, json_option, reading, reading_options
+from adatron.cli.options import data_options, reading
 from adatron.cli.terminal import collected_warnings, print_json, print_table, say
 from adatron.io.printing import printable_path, quoted
 
@@ -21,9 +21,7 @@ _MOST = 20  # columns that are printed
 @click.argument("data")
 @click.option("--row", type=click.IntRange(0), default=0, show_default=True, help="Row of DATA, from 0.")
 @click.option("--class", "output", metavar="NAME", help="Class to explain. Default: the predicted one.")
-@reading_options
-@json_option
-@common_options
+@data_options
 def explain(model: str, data: str, row: int, output: str | None, as_json: bool, **options: Any) -> None:
     """Explain what MODEL predicts for one row of DATA.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
@@ -9,28 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adatron.cli.options import (
-    GAMMA,
-    OUTPUT,
-    PENALTY,
-    POSITIVE,
-    Number,
-    SolverType,
-    common_options,
-    json_option,
-    may_write,
-    reading,
-    reading_options,
-    target_option,
-    width_to_gamma,
-)  # fmt: skip
+from adatron.cli.options import OUTPUT, data_options, may_write, reading, target_option
 from adatron.cli.terminal import Ended, Signals, collected_warnings, print_json, say
 from adatron.io.printing import printable, printable_path
 
 if TYPE_CHECKING:
     from adatron.cli.data import Parts, Rows
     from adatron.display.report.judge import FitStory
-
 
 _MODEL, _REPORT = Path("model.skops"), Path("report.html")
 _TASKS = {"svc": "classification", "ensemble": "classification", "svr": "regression"}
@@ -49,6 +35,49 @@ _OPTIONS = {  # that each model takes
 }
 _KERNELS = ("rbf", "linear", "poly", "laplacian", "sigmoid")
 _NOT_CONVERGED = 3
+
+
+class Number(click.FloatRange):
+    """Click's range of numbers, without nan, and without infinity unless it is allowed."""
+
+    name = "number"
+
+    def __init__(
+        self, low: float, high: float | None = None, *, min_open: bool = False, max_open: bool = False,
+        allow_inf: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(low, high, min_open=min_open, max_open=max_open)
+        self.allow_inf = allow_inf
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if math.isnan(number) or (math.isinf(number) and not self.allow_inf):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
+
+
+class GammaType(Number):
+    """A number above zero, "scale" or "auto"."""
+
+    name = "number|scale|auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value in ("scale", "auto") else super().convert(value, param, ctx)
+
+
+POSITIVE, GAMMA = Number(0.0, min_open=True), GammaType(0.0, min_open=True)
+PENALTY = Number(0.0, min_open=True, allow_inf=True)
+
+
+class SolverType(click.ParamType):
+    """A name of `adatron.solvers.SOLVERS`, which is imported only when a name is there to check."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from adatron.solvers import SOLVERS
+
+        return click.Choice(list(SOLVERS)).convert(value, param, ctx)
 
 
 @click.command()
@@ -74,7 +103,6 @@ _NOT_CONVERGED = 3
     "--test-size", type=Number(0.0, 1.0, max_open=True),
     help="Share of the rows to test on; 0: none. Default: 1/3; sonar: its original split.",
 )  # fmt: skip
-@reading_options
 @click.option("-o", "--output", type=OUTPUT, help=f"Model file. Default: {_MODEL}, overwritten.")
 @click.option("--report", type=OUTPUT, help=f"HTML page. Default: {_REPORT}, overwritten.")
 @click.option("--no-report", is_flag=True, help="Write no report.")
@@ -83,8 +111,7 @@ _NOT_CONVERGED = 3
 @click.option("--every", type=Number(0.0), default=30.0, show_default=True, help="Seconds between them.")
 @click.option("--resume", is_flag=True, help="Resume from --checkpoint, if it exists.")
 @click.option("--strict", is_flag=True, help=f"Exit with {_NOT_CONVERGED} if the fit did not converge.")
-@json_option
-@common_options
+@data_options
 @click.pass_context
 def fit(ctx: click.Context, data: str, **options: Any) -> None:
     """Train a support vector machine on DATA and test it.
@@ -116,7 +143,7 @@ def _check_usage(options: dict[str, Any]) -> None:
         raise click.UsageError("give --sigma or --gamma, not both.")
     if kernel not in (None, "rbf"):
         raise click.UsageError(f"--sigma is the width of the Gaussian kernel; for {kernel} give --gamma.")
-    if not 0.0 < width_to_gamma(sigma) < float("inf"):
+    if not 0.0 < 0.5 / sigma / sigma < math.inf:
         raise click.UsageError(f"--sigma {sigma:g} leaves no finite gamma = 1/(2 sigma^2) > 0.")
 
 
@@ -152,16 +179,15 @@ def _fit(
         parts = split(rows, y, options["test_size"], is_class=is_class, seed=options["seed"])
         model = _model_for(task, parts.X_train, options)
         began = perf_counter()
-        was_interrupted = _train(model, parts, _checkpoints(options, paths["checkpoint"]), signals)
+        was_interrupted = _train(model, parts, options, paths["checkpoint"], signals)
         about = {
             "file": rows.name if rows.short_name != rows.name else "", "split": parts.description,
             "columns": f"{rows.X.shape[1]:,}", "target": rows.target_name or "",
         }  # fmt: skip
-        about = {name: value for name, value in about.items() if value}
-        notes = [*rows.notes, *parts.notes]
         story = FitStory(
             rows.short_name, model, parts.X_train, parts.y_train, parts.X_test, parts.y_test,
-            seconds=perf_counter() - began, memory=peak_memory(), data=about, notes=notes, warnings=warned,
+            seconds=perf_counter() - began, memory=peak_memory(), notes=[*rows.notes, *parts.notes],
+            data={name: value for name, value in about.items() if value}, warnings=warned,
             model_file=printable(str(paths["model_file"])),
         )  # fmt: skip
         summary = summarise(rows, story, task) | {"interrupted": was_interrupted, "warnings": warned}
@@ -194,7 +220,8 @@ def _model_for(task: str | None, X: Any, options: dict[str, Any]) -> Any:
             raise click.UsageError(f"{flag} does not apply to --model {model}; it belongs to {owners}.")
     scale = not given.pop("no_scale", False)
     if "sigma" in given:
-        given["gamma"] = width_to_gamma(given.pop("sigma"))
+        sigma = given.pop("sigma")
+        given["gamma"] = 0.5 / sigma / sigma
     if given.pop("no_intercept", False):
         given["fit_intercept"] = False
     auto = "AutoSVR" if task == "regression" else "AutoSVC"
@@ -205,13 +232,20 @@ def _model_for(task: str | None, X: Any, options: dict[str, Any]) -> Any:
     return with_encoder(estimator, X, scale=scale)
 
 
-def _train(model: Any, parts: Parts, callbacks: list[Any], signals: Signals) -> bool:
+def _train(
+    model: Any, parts: Parts, options: dict[str, Any], checkpoint: Path | None, signals: Signals
+) -> bool:
     """Fit, and return whether Ctrl-C or SIGTERM ended it; the best model so far is kept, if there is one."""
+    from adatron.callbacks import Checkpoint
     from adatron.cli.progress import FitProgress, progress_bar
     from adatron.display.figures import innermost
     from adatron.estimators.callback_bridge import HAS_CALLBACKS
 
-    machine = innermost(model)
+    machine, callbacks = innermost(model), []
+    if checkpoint is not None:
+        if checkpoint.exists() and not options["resume"]:
+            say(f"note: {printable_path(checkpoint)} will be replaced; --resume would continue from it")
+        callbacks = [Checkpoint(checkpoint, options["every"], resume=options["resume"])]
     with progress_bar() as bar:
         progress = FitProgress(bar, type(machine).__name__, getattr(machine, "time_limit", None), signals)
         if HAS_CALLBACKS or callbacks:  # without them there is no progress to show
@@ -220,24 +254,14 @@ def _train(model: Any, parts: Parts, callbacks: list[Any], signals: Signals) -> 
             model.fit(parts.X_train, parts.y_train)
         except KeyboardInterrupt as error:
             if not hasattr(machine, "status_"):
-                saved = [callback.path for callback in callbacks if callback.path.exists()]
-                way_on = f"; --resume continues from {saved[0]}" if saved else ""
+                is_saved = checkpoint is not None and checkpoint.exists()
+                way_on = f"; --resume continues from {checkpoint}" if is_saved else ""
                 raise Ended(f"no model yet{way_on}") from error
             say("adatron: interrupted; keeping the best model so far")
             return True
         finally:
             machine.set_callbacks()
     return False
-
-
-def _checkpoints(options: dict[str, Any], path: Path | None) -> list[Any]:
-    from adatron.callbacks import Checkpoint
-
-    if path is None:
-        return []
-    if path.exists() and not options["resume"]:
-        say(f"note: {printable_path(path)} will be replaced; --resume would continue from it")
-    return [Checkpoint(path, options["every"], resume=options["resume"])]
 
 
 def _write(

@@ -28,25 +28,22 @@ def inspect(model: str, as_json: bool) -> None:
         print_json(found)
         return
     found["kinds"] = [f"{kind} ({count})" for kind, count in Counter(found.get("kinds", [])).items()]
-    shown = {name: value for name, value in found.items() if name != "arrays" and value not in (None, [])}
-    print_table(
-        None, [(name.removeprefix("n_").replace("_", " "), _text(value)) for name, value in shown.items()]
-    )
-    rows = [
-        [a["name"], a["dtype"], " x ".join(map(str, a["shape"])), f"{a['bytes']:,}"] for a in found["arrays"]
-    ]
+    arrays = found.pop("arrays")
+    shown = {name: value for name, value in found.items() if value not in (None, [])}
+    names = [name.removeprefix("n_").replace("_", " ") for name in shown]
+    print_table(None, list(zip(names, map(_text, shown.values()), strict=True)))
+    arrays = [(a["name"], a["dtype"], " x ".join(map(str, a["shape"])), f"{a['bytes']:,}") for a in arrays]
     click.echo()
-    print_table(["array", "dtype", "shape", "bytes"], rows, right=[3])
+    print_table(["array", "dtype", "shape", "bytes"], arrays, right=[3])
 
 
 def _estimator(fitted: Any) -> dict[str, Any]:
     from adatron.display.figures import innermost
 
-    steps = [type(step).__name__ for _, step in getattr(fitted, "steps", [("", fitted)])]
     machine = innermost(fitted)
     kernel, support = getattr(machine, "_kernel", None), getattr(machine, "support_", None)
     return {
-        "steps": steps,
+        "steps": [type(step).__name__ for _, step in getattr(fitted, "steps", [("", fitted)])],
         "parameters": {name: str(value) for name, value in machine.get_params(deep=False).items()},
         "kernel": None if kernel is None else repr(kernel),
         "classes": [str(name) for name in getattr(machine, "classes_", [])],

@@ -17,49 +17,6 @@ _FORMATS = ("csv", "tsv", "svmlight", "jsonl", "parquet", "arrow")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-class Number(click.FloatRange):
-    """Click's range of numbers, without nan, and without infinity unless it is allowed."""
-
-    name = "number"
-
-    def __init__(
-        self, low: float, high: float | None = None, *, min_open: bool = False, max_open: bool = False,
-        allow_inf: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__(low, high, min_open=min_open, max_open=max_open)
-        self.allow_inf = allow_inf
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        if math.isnan(number) or (math.isinf(number) and not self.allow_inf):
-            self.fail(f"{value!r} is not a finite number.", param, ctx)
-        return number
-
-
-class GammaType(Number):
-    """A number above zero, "scale" or "auto"."""
-
-    name = "number|scale|auto"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return value if value in ("scale", "auto") else super().convert(value, param, ctx)
-
-
-POSITIVE, GAMMA = Number(0.0, min_open=True), GammaType(0.0, min_open=True)
-PENALTY = Number(0.0, min_open=True, allow_inf=True)
-
-
-class SolverType(click.ParamType):
-    """A name of `adatron.solvers.SOLVERS`, which is imported only when a name is there to check."""
-
-    name = "name"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from adatron.solvers import SOLVERS
-
-        return click.Choice(list(SOLVERS)).convert(value, param, ctx)
-
-
 def may_write(option: str, given: Path | None, default: Path | None, *, force: bool) -> Path | None:
     """The file to write, or an error before any work is done; default names are overwritten."""
     from adatron.files.atomic import check_target
@@ -110,7 +67,7 @@ target_option = _together(
     ),
 )  # fmt: skip
 _MANY: Any = {"multiple": True, "metavar": "COL"}
-reading_options = _together(
+data_options = _together(  # of commands that read a table
     click.option("--missing", multiple=True, metavar="TEXT", help="Another spelling of a missing value."),
     click.option("--ignore", **_MANY, help="Column to leave out; repeatable."),
     click.option("--categorical", **_MANY, help="Column of numbers to treat as a category; repeatable."),
@@ -121,11 +78,13 @@ reading_options = _together(
     click.option("--zero-based", is_flag=True, help="Indices of the svmlight file begin with 0."),
     click.option("--format", type=click.Choice(_FORMATS), help="Of DATA. Default: by name, else by content."),
     click.option("--no-limits", is_flag=True, help="Read files of any size and number of columns."),
+    json_option,
+    common_options,
 )
 
 
 def reading(options: dict[str, Any]) -> dict[str, Any]:
-    """The `reading_options` that were given, as arguments of `adatron.io.read_table`."""
+    """The `data_options` that were given, as arguments of `adatron.io.read_table`."""
     given = {name: options[name] for name in _READING if options[name] not in (None, False, ())}
     if len(given.get("delimiter", ",")) != 1:
         raise click.UsageError(f"--delimiter must be one character, got {options['delimiter']!r}.")
@@ -136,8 +95,3 @@ def reading(options: dict[str, Any]) -> dict[str, Any]:
     if options["no_limits"]:
         given |= dict.fromkeys(["max_bytes", "max_line_bytes", "max_columns"], math.inf)
     return given
-
-
-def width_to_gamma(sigma: float) -> float:
-    """``1/(2σ²)``, which may overflow to infinity or vanish."""
-    return 0.5 / sigma / sigma

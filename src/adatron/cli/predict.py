@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from adatron.cli.options import OUTPUT, common_options, json_option, may_write, reading, reading_options
+from adatron.cli.options import OUTPUT, data_options, may_write, reading
 from adatron.cli.terminal import collected_warnings, print_json, say
 from adatron.io.printing import listed, printable_path, quoted
 
@@ -18,9 +18,7 @@ from adatron.io.printing import listed, printable_path, quoted
 @click.option("--proba", is_flag=True, help="Also write class probabilities.")
 @click.option("--keep", multiple=True, metavar="COL", help="Column of DATA to copy; repeatable.")
 @click.option("--force", is_flag=True, help="Overwrite the file named by -o.")
-@reading_options
-@json_option
-@common_options
+@data_options
 def predict(
     model: str, data: str, output: Path | None, proba: bool, keep: tuple[str, ...], force: bool,
     as_json: bool, **options: Any,
@@ -73,8 +71,7 @@ def _predictions(
             "auto, or with --model svc --probability"
         )
     rows = rows_for(model, file, data, options, keep)
-    columns = rows.kept
-    columns["prediction"] = model.predict(rows.X).tolist()
+    columns = rows.kept | {"prediction": model.predict(rows.X).tolist()}
     if proba:
         values = model.predict_proba(rows.X)
         columns |= {f"probability of {own}": values[:, i].tolist() for i, own in enumerate(machine.classes_)}
@@ -96,7 +93,7 @@ def rows_for(
 ) -> ModelRows:
     from adatron.cli.data import check_names, read_rows
 
-    about = _about(file)
+    about, source = _about(file), printable_path(data)
     kinds = dict(zip(about["columns"], about["kinds"], strict=True))
     known = {column: kind for column, kind in kinds.items() if kind in ("number", "text")}
     if about["target"] and about["task"] == "classification":
@@ -105,12 +102,17 @@ def rows_for(
     if isinstance(table, tuple):
         if keep:
             raise ValueError(f"--keep {quoted(keep[0])}: svmlight has no names of columns")
-        X, labels = table
-        X, target = _matched_svmlight(model, about, X, labels, printable_path(data))
+        (X, labels), n_features = table, int(model.n_features_in_)
+        if about["columns"]:
+            raise ValueError(f"{source}: is svmlight, but the model was fitted on named columns")
+        if X.shape[1] > n_features:
+            raise ValueError(f"{source}: has {X.shape[1]} features, the model was fitted on {n_features}")
+        X.resize(X.shape[0], n_features)
+        target = labels if about["task"] == "classification" else labels.astype(float)
         return ModelRows(X, target, about["task"], {}, [])
     check_names("--keep", keep, table)
     kept = {name: ["" if cell != cell else cell for cell in table[name].tolist()] for name in keep}
-    X, target, unused = _matched_columns(model, about, table, printable_path(data))
+    X, target, unused = _matched_columns(model, about, table, source)
     unused = [name for name in unused if name not in keep]
     notes = [f"columns that the model was not fitted on are ignored: {listed(unused)}"] if unused else []
     return ModelRows(X, target, about["task"], kept, notes)
@@ -126,17 +128,6 @@ def _about(file: str) -> dict[str, Any]:
     if not is_text or len(lists[0]) != len(lists[1]) or not all(isinstance(own, str | None) for own in texts):
         raise ValueError(f"{printable_path(file)}: what it says about its columns does not fit the model")
     return about
-
-
-def _matched_svmlight(model: Any, about: dict[str, Any], X: Any, labels: Any, source: str) -> tuple[Any, Any]:
-    """The rows with as many features as the model has, and the target."""
-    n_features = int(model.n_features_in_)
-    if about["columns"]:
-        raise ValueError(f"{source}: is svmlight, but the model was fitted on named columns")
-    if X.shape[1] > n_features:
-        raise ValueError(f"{source}: has {X.shape[1]} features, the model was fitted on {n_features}")
-    X.resize(X.shape[0], n_features)
-    return X, labels if about["task"] == "classification" else labels.astype(float)
 
 
 def _matched_columns(

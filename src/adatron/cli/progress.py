@@ -53,13 +53,10 @@ class FitProgress(BaseCallback):
         if now < self.due:  # a small epoch takes less time than a line of text
             return False
         self.due = now + self.every
-        if self.bar.disable:
-            say(f"{self._text()}, {now - self.began:.0f} s")
-        else:
-            self.bar.update(self.task, description=self._text(), completed=now - self.began)
-        return False
-
-    def _text(self) -> str:
         is_search = self.name.startswith("Auto")
         rounds = f"{counted(self.rounds, 'width')} tried" if is_search else counted(self.rounds, "epoch")
-        return f"{self.name}: {rounds}"
+        if self.bar.disable:
+            say(f"{self.name}: {rounds}, {now - self.began:.0f} s")
+        else:
+            self.bar.update(self.task, description=f"{self.name}: {rounds}", completed=now - self.began)
+        return False

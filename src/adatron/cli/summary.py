@@ -11,7 +11,7 @@ from adatron.cli.data import Rows
 from adatron.cli.terminal import print_table, say
 from adatron.display.figures import encoder_of
 from adatron.display.report.judge import FitStory, what_mattered
-from adatron.display.report.words import importance_words, kernel_width, score_words
+from adatron.display.report.words import chosen_parameters, importance_words, kernel_width, score_words
 from adatron.io.printing import counted
 
 _MOST_NAMED = 5  # columns
@@ -22,7 +22,6 @@ _FEW_ROWS = 100  # fewer test rows leave a wide interval
 def summarise(rows: Rows, story: FitStory, task: str | None) -> dict[str, Any]:
     """All that is reported, in plain Python values."""
     machine = story.machine
-    default, given = type(machine)().get_params(deep=False), machine.get_params(deep=False)
     status = getattr(machine, "status_", None)
     sigma, gamma = kernel_width(machine)
     return {
@@ -31,7 +30,7 @@ def summarise(rows: Rows, story: FitStory, task: str | None) -> dict[str, Any]:
         "n_test": int(story.X_test.shape[0]) if story.has_test_rows else 0,
         "n_features": int(rows.X.shape[1]),
         "model": type(machine).__name__,
-        "parameters": {name: own for name, own in given.items() if own != default[name]},
+        "parameters": chosen_parameters(machine),
         "sigma": sigma, "gamma": gamma,
         **_scores(story),
         "columns": _columns(encoder_of(story.model), int(rows.X.shape[1])),
@@ -84,22 +83,13 @@ def _scores(story: FitStory) -> dict[str, Any]:
 
 def print_summary(summary: dict[str, Any]) -> None:
     """The table at the end of a fit, and what to beware of."""
-    print_table(None, _rows(summary))
-    for note in summary["notes"]:
-        say(f"note: {note}")
-
-
-def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    n_rows, test = summary["n_train"] + summary["n_test"], summary.get("test")
+    n_rows, test = counted(summary["n_train"] + summary["n_test"], "row"), summary.get("test")
     of = f", to predict {summary['target']}" if summary["target"] else ""
-    columns = counted(summary["n_features"], "column")
-    rows = [
-        ("data", f"{summary['data']}: {counted(n_rows, 'row')}, {columns}{of}"),
-        ("columns", summary["columns"]),
-    ]
+    data = f"{summary['data']}: {n_rows}, {counted(summary['n_features'], 'column')}{of}"
+    rows = [("data", data), ("columns", summary["columns"])]
     if summary["task"]:
-        n_test = counted(summary["n_test"], "row")
-        rows.append(("held out", f"{n_test} kept for testing ({summary['split']})"))
+        kept = f"{counted(summary['n_test'], 'row')} kept for testing ({summary['split']})"
+        rows.append(("held out", kept))
     if test:
         rows += score_words(test, summary["target"] or "the target")
         if "scoring" in test:
@@ -121,7 +111,9 @@ def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     written = (("model file", "model_file"), ("report", "report"))
     rows += [(name, summary[key]) for name, key in written if summary.get(key)]
-    return [*rows, ("what next", _advice(summary))]
+    print_table(None, [*rows, ("what next", _advice(summary))])
+    for note in summary["notes"]:
+        say(f"note: {note}")
 
 
 def _advice(summary: dict[str, Any]) -> str:

@@ -2,7 +2,10 @@
 
 The ``make_*`` functions return ``(X, y)`` with ``y`` −1 or +1; the ``load_*`` functions return a
 :class:`sklearn.utils.Bunch`, as those of :mod:`sklearn.datasets` do, with a target of 0 and 1. Neither
-downloads anything.
+downloads anything. The ``DESCR`` of a real set says where it comes from, its licence, and whom to cite:
+Gorman and Sejnowski (1988) for sonar, Wolberg and Mangasarian (1990) for breast cancer, Sigillito et al.
+(1989) for ionosphere, Smith et al. (1988) for pima, Le Cun et al. (1990) for usps, Platt (1999) for adult and
+web, Hsu et al. (2003) for astroparticle, Rätsch et al. (2001) for ida.
 
 The ``fetch_*`` functions read larger sets from the directory that the environment variable ``ADATRON_DATA``
 names, or download them (:mod:`adatron.datasets.fetched`), and return a Bunch with a training and a test part:

@@ -1,7 +1,4 @@
-"""Four real two-class sets that come with the package, read by one loader.
-
-Where each comes from, whom to cite and its licence: ``data/README.md``, which is also the text of ``DESCR``.
-"""
+"""Four real two-class sets that come with the package, read by one loader."""
 
 import csv
 import gzip
@@ -39,11 +36,6 @@ def load_sonar(*, split: str | None = None, return_X_y: bool = False, as_frame: 
     Bunch, (X, y), or (X_train, X_test, y_train, y_test) with 104 rows each
         The Bunch has data, target (0 rock, 1 mine), feature_names, target_names, DESCR, filename and frame.
 
-    References
-    ----------
-    Gorman, R. P. and Sejnowski, T. J. (1988). Analysis of hidden units in a layered network trained to
-    classify sonar targets. Neural Networks 1, 75-89.
-
     Examples
     --------
     >>> from adatron.datasets import load_sonar
@@ -57,8 +49,7 @@ def load_sonar(*, split: str | None = None, return_X_y: bool = False, as_frame: 
         raise ValueError(f"split={split!r} is not known: use 'aspect', 'half' or None.")
     if as_frame:
         raise ValueError(f"as_frame=True does not go with split={split!r}: leave out one of the two.")
-    original = find_original(ORIGINAL_SONAR) if split == "aspect" else None
-    if original is not None:
+    if split == "aspect" and (original := find_original(ORIGINAL_SONAR)) is not None:
         with gzip.open(original, "rt", encoding="ascii") as stream:
             _, *rows = csv.reader(stream)
         in_train = np.array([row[1] == "train" for row in rows])
@@ -88,13 +79,7 @@ def load_breast_cancer_wisconsin(
     Returns
     -------
     Bunch or (X, y)
-        The Bunch has data, target (0 benign, 1 malignant), feature_names, target_names, DESCR, filename
-        and frame.
-
-    References
-    ----------
-    Wolberg, W. H. and Mangasarian, O. L. (1990). Multisurface method of pattern separation for medical
-    diagnosis applied to breast cytology. Proceedings of the National Academy of Sciences 87, 9193-9196.
+        As `load_sonar`; the target is 0 for benign, 1 for malignant.
 
     Examples
     --------
@@ -118,12 +103,7 @@ def load_ionosphere(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     Returns
     -------
     Bunch or (X, y)
-        The Bunch has data, target (0 bad, 1 good), feature_names, target_names, DESCR, filename and frame.
-
-    References
-    ----------
-    Sigillito, V. G., Wing, S. P., Hutton, L. V. and Baker, K. B. (1989). Classification of radar returns from
-    the ionosphere using neural networks. Johns Hopkins APL Technical Digest 10, 262-266.
+        As `load_sonar`; the target is 0 for bad, 1 for good.
 
     Examples
     --------
@@ -147,13 +127,7 @@ def load_pima(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     Returns
     -------
     Bunch or (X, y)
-        The Bunch has data, target (0 neg, 1 pos), feature_names, target_names, DESCR, filename and frame.
-
-    References
-    ----------
-    Smith, J. W., Everhart, J. E., Dickson, W. C., Knowler, W. C. and Johannes, R. S. (1988). Using the ADAP
-    learning algorithm to forecast the onset of diabetes mellitus. Proceedings of the Symposium on Computer
-    Applications in Medical Care, 261-265.
+        As `load_sonar`; the target is 0 for neg, 1 for pos.
 
     Examples
     --------

@@ -17,16 +17,8 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
+from adatron.datasets import retrieval
 from adatron.datasets.bundled import describe
-from adatron.datasets.retrieval import (
-    ADULT_PARTS,
-    IDA_REALIZATIONS,
-    IDA_WITH_SPLITS,
-    IDA_WITHOUT_SPLITS,
-    WEB_PARTS,
-    Arrays,
-    retrieve,
-)  # fmt: skip
 
 DataHome = str | PathLike[str] | None
 
@@ -48,13 +40,7 @@ def fetch_usps(
     Returns
     -------
     Bunch or (X_train, X_test, y_train, y_test)
-        The Bunch has data, target (0 to 9), data_test, target_test and DESCR. The features are grey values
-        from -1 to 1 with three decimals.
-
-    References
-    ----------
-    Le Cun, Y. et al. (1990). Handwritten digit recognition with a back-propagation network. Advances in
-    Neural Information Processing Systems 2, 396-404.
+        The target is 0 to 9, the features are grey values from -1 to 1 with three decimals.
 
     Examples
     --------
@@ -63,7 +49,7 @@ def fetch_usps(
     >>> usps.data.shape, usps.data_test.shape
     ((7291, 256), (2007, 256))
     """
-    return _presented(retrieve("usps", data_home, download_if_missing), "usps", return_X_y)
+    return _presented(retrieval.retrieve("usps", data_home, download_if_missing), "usps", return_X_y)
 
 
 def fetch_adult(
@@ -80,13 +66,7 @@ def fetch_adult(
     Returns
     -------
     Bunch or (X_train, X_test, y_train, y_test)
-        The Bunch has data, target (-1 and +1), data_test, target_test and DESCR. The features are a SciPy CSR
-        matrix with 32-bit indices.
-
-    References
-    ----------
-    Platt, J. C. (1999). Fast training of support vector machines using sequential minimal optimization.
-    Advances in Kernel Methods: Support Vector Learning, 185-208. MIT Press.
+        The target is -1 or +1, the features are a SciPy CSR matrix with 32-bit indices.
 
     Examples
     --------
@@ -95,8 +75,9 @@ def fetch_adult(
     >>> adult.data.shape, adult.data_test.shape, int((adult.target == 1).sum())
     ((1605, 123), (30956, 123), 395)
     """
-    _check_choice("part", part, ADULT_PARTS)
-    return _presented(retrieve(f"a{int(part)}a", data_home, download_if_missing), "adult", return_X_y)
+    _check_choice("part", part, retrieval.ADULT_PARTS)
+    arrays = retrieval.retrieve(f"a{int(part)}a", data_home, download_if_missing)
+    return _presented(arrays, "adult", return_X_y)
 
 
 def fetch_web(
@@ -114,13 +95,7 @@ def fetch_web(
     Returns
     -------
     Bunch or (X_train, X_test, y_train, y_test)
-        The Bunch has data, target (-1 and +1), data_test, target_test (both None for part 8) and DESCR. The
-        features are a SciPy CSR matrix with 32-bit indices.
-
-    References
-    ----------
-    Platt, J. C. (1999). Fast training of support vector machines using sequential minimal optimization.
-    Advances in Kernel Methods: Support Vector Learning, 185-208. MIT Press.
+        The target is -1 or +1, the features are a SciPy CSR matrix with 32-bit indices.
 
     Examples
     --------
@@ -129,10 +104,10 @@ def fetch_web(
     >>> web.data.shape, web.data_test.shape, int((web.target == 1).sum())
     ((2477, 300), (47272, 300), 72)
     """
-    _check_choice("part", part, WEB_PARTS)
+    _check_choice("part", part, retrieval.WEB_PARTS)
     if part == 8 and return_X_y:
         raise ValueError("return_X_y=True needs a test part and part=8 has none: use the Bunch.")
-    return _presented(retrieve(f"w{int(part)}a", data_home, download_if_missing), "web", return_X_y)
+    return _presented(retrieval.retrieve(f"w{int(part)}a", data_home, download_if_missing), "web", return_X_y)
 
 
 def fetch_astroparticle(
@@ -147,12 +122,7 @@ def fetch_astroparticle(
     Returns
     -------
     Bunch or (X_train, X_test, y_train, y_test)
-        The Bunch has data, target (0 and 1), data_test, target_test and DESCR. The features are not scaled.
-
-    References
-    ----------
-    Hsu, C.-W., Chang, C.-C. and Lin, C.-J. (2003). A practical guide to support vector classification.
-    Technical report, National Taiwan University.
+        The target is 0 or 1. The features are not scaled.
 
     Examples
     --------
@@ -161,7 +131,8 @@ def fetch_astroparticle(
     >>> X_train.shape, X_test.shape
     ((3089, 4), (4000, 4))
     """
-    return _presented(retrieve("svmguide1", data_home, download_if_missing), "astroparticle", return_X_y)
+    arrays = retrieval.retrieve("svmguide1", data_home, download_if_missing)
+    return _presented(arrays, "astroparticle", return_X_y)
 
 
 def fetch_ida(
@@ -183,12 +154,7 @@ def fetch_ida(
     Returns
     -------
     Bunch, (X_train, X_test, y_train, y_test) or (X, y)
-        The Bunch has data, target (-1 and +1), data_test, target_test (both None without a realization) and
-        DESCR.
-
-    References
-    ----------
-    Rätsch, G., Onoda, T. and Müller, K.-R. (2001). Soft margins for AdaBoost. Machine Learning 42, 287-320.
+        The target is -1 or +1.
 
     Examples
     --------
@@ -200,11 +166,11 @@ def fetch_ida(
     >>> X.shape
     (215, 5)
     """
-    _check_choice("name", name, IDA_WITH_SPLITS + IDA_WITHOUT_SPLITS)
-    if realization is not None and name in IDA_WITHOUT_SPLITS:
+    _check_choice("name", name, retrieval.IDA_WITH_SPLITS + retrieval.IDA_WITHOUT_SPLITS)
+    if realization is not None and name in retrieval.IDA_WITHOUT_SPLITS:
         raise ValueError(f"realization={realization!r}: {name} has no realizations here, use None.")
-    _check_choice("realization", realization, (*range(1, IDA_REALIZATIONS + 1), None))
-    arrays = retrieve(f"ida_{name}", data_home, download_if_missing)
+    _check_choice("realization", realization, (*range(1, retrieval.IDA_REALIZATIONS + 1), None))
+    arrays = retrieval.retrieve(f"ida_{name}", data_home, download_if_missing)
     X, y = arrays["data"], arrays["target"]
     chosen = {"data": X, "target": y}
     if realization is not None:
@@ -213,7 +179,7 @@ def fetch_ida(
     return _presented(chosen, "ida", return_X_y)
 
 
-def _presented(arrays: Arrays, heading: str, return_X_y: bool) -> Any:
+def _presented(arrays: retrieval.Arrays, heading: str, return_X_y: bool) -> Any:
     if return_X_y:
         return tuple(arrays[key] for key in ("data", "data_test", "target", "target_test") if key in arrays)
     test_part = {"data_test": None, "target_test": None}

@@ -4,12 +4,6 @@ A set is a dictionary of arrays. Most have ``data``, ``target`` and, if there is
 and ``target_test``. Those of the IDA repository have ``data``, ``target``, ``train`` and ``test``: the first
 row of ``train`` holds the (zero-based) training rows of realization 1, and so on; without realizations
 ``train`` and ``test`` are empty.
-
->>> from io import BytesIO
->>> from adatron.datasets.retrieval import read_svmlight
->>> read_svmlight([BytesIO(b"+1 1:0.5 3:2\\n-1 2:1\\n")], n_features=3)["data"].toarray()
-array([[0.5, 0. , 2. ],
-       [0. , 1. , 0. ]])
 """
 
 import gzip
@@ -38,7 +32,6 @@ from adatron.datasets.bundled import find_original
 
 Arrays = dict[str, Any]
 Reader = Callable[[Sequence[IO[bytes]]], Arrays]
-
 ADDRESSES = {
     "libsvm": "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/",
     "usps": "https://hastie.su.domains/ElemStatLearn/datasets/",
@@ -53,7 +46,6 @@ _IDA_DECIMALS = 12  # more than any value of the repository has
 _TIMEOUT = 30.0  # seconds without a byte
 _LARGEST_DOWNLOAD, _LARGEST_UNPACKED = 2**26, 2**28  # bytes; our files have 8 MB, and 13 MB unpacked
 _OPEN: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".xz": lzma.open}
-
 _DIGESTS = files("adatron.datasets") / "data" / "digests.txt"
 DIGESTS = dict(line.split() for line in _DIGESTS.read_text(encoding="ascii").splitlines())
 

@@ -28,11 +28,6 @@ from adatron.display.kernel_path import KernelPathDisplay
 from adatron.display.margin import MarginDisplay
 
 __all__ = [
-    "ClusterPathDisplay",
-    "ConvergenceDisplay",
-    "ImportanceDisplay",
-    "IntervalDisplay",
-    "KernelPathDisplay",
-    "MarginDisplay",
-    "animate",
-]
+    "ClusterPathDisplay", "ConvergenceDisplay", "ImportanceDisplay", "IntervalDisplay", "KernelPathDisplay",
+    "MarginDisplay", "animate",
+]  # fmt: skip

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -16,15 +15,8 @@ from adatron.estimators.machine import IterFitMixin
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
-    from matplotlib.figure import Figure
 
 _RING, _LARGEST_RING = 30.0, 160.0  # areas of the rings around support vectors, of α = 0 and the largest α
-
-
-class _Frame(NamedTuple):
-    epoch: int
-    display: MarginDisplay
-    sizes: np.ndarray  # of the rings
 
 
 def animate(
@@ -81,53 +73,44 @@ def animate(
     from matplotlib.animation import FuncAnimation
 
     frames = _frames(model, X, y, grid_resolution)
-    figure, draw = _drawing(frames, model.history_, quantity)
-    draw(0)
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # frames must not be laid out anew, which would move them and take time
-    return FuncAnimation(figure, draw, frames=len(frames), interval=interval)
-
-
-def _drawing(
-    frames: list[_Frame], history: dict[str, list[float]], quantity: str
-) -> tuple[Figure, Callable[[int], None]]:
-    """A figure with the curve, and the function that draws a frame into it."""
     figure, (plane, curve) = new_panels(2, (9.0, 3.8))
-    epochs, values = np.array(history["epoch"]), np.array(history[quantity])
+    epochs, values = np.array(model.history_["epoch"]), np.array(model.history_[quantity])
     curve.plot(epochs, values, color=COLOURS[0], linewidth=1.6)
     (dot,) = curve.plot([], [], "o", color=COLOURS[1], markersize=8)
     curve.set(xlabel="epoch", ylabel=QUANTITIES[quantity], xscale="log" if len(epochs) > 50 else "linear")
     quieten(curve)
 
     def draw(number: int) -> None:
-        frame = frames[number]
+        epoch, display, sizes = frames[number]
         plane.clear()
-        rings: Any = frame.display.plot(ax=plane, legend=False).rings_
-        rings.set_sizes(frame.sizes)
-        plane.set_title(f"epoch {frame.epoch}, {len(frame.sizes)} support vectors", fontsize=10)
-        place = min(int(np.searchsorted(epochs, frame.epoch)), len(epochs) - 1)
+        rings: Any = display.plot(ax=plane, legend=False).rings_
+        rings.set_sizes(sizes)
+        plane.set_title(f"epoch {epoch}, {len(sizes)} support vectors", fontsize=10)
+        place = min(int(np.searchsorted(epochs, epoch)), len(epochs) - 1)
         dot.set_data([epochs[place]], [values[place]])
 
-    return figure, draw
+    draw(0)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # frames must not be laid out anew, which would move them and take time
+    return FuncAnimation(figure, draw, frames=len(frames), interval=interval)
 
 
-def _frames(model: Any, X: Any, y: Any, grid_resolution: int) -> list[_Frame]:
-    """Train, and keep the model after the epochs that are shown, the fitted one at last."""
-    frames: list[_Frame] = []
+def _frames(model: Any, X: Any, y: Any, grid_resolution: int) -> list[tuple[int, MarginDisplay, np.ndarray]]:
+    """Train, and keep epoch, plane and sizes of the rings for each frame; the fitted model is the last."""
+    frames: dict[int, Any] = {}
+
+    def keep(epoch: int) -> None:
+        display, alpha = display_of(model, X, y, grid_resolution), np.abs(model.dual_coef_[0])
+        if not isinstance(model, SVC):  # f = ±1 mean nothing: the boundary alone counts
+            display.response = display.response / (np.abs(display.response).max() or 1.0)
+        sizes = _RING + (_LARGEST_RING - _RING) * alpha / max(alpha.max(initial=0.0), 1e-300)
+        frames[epoch] = epoch, display, sizes
+
     epoch, shown = 0, 1
     for record in model.iter_fit(X, y):
         epoch = record.epoch
         if epoch >= shown:
             shown = epoch + max(1, epoch // 10)
-            frames.append(_frame(model, X, y, grid_resolution, epoch))
-    if frames[-1].epoch == epoch:
-        frames.pop()  # the fit may have ended with an exact step
-    return [*frames, _frame(model, X, y, grid_resolution, epoch)]
-
-
-def _frame(model: Any, X: Any, y: Any, grid_resolution: int, epoch: int) -> _Frame:
-    display, alpha = display_of(model, X, y, grid_resolution), np.abs(model.dual_coef_[0])
-    if not isinstance(model, SVC):  # f = ±1 mean nothing: the boundary alone counts
-        display.response = display.response / (np.abs(display.response).max() or 1.0)
-    sizes = _RING + (_LARGEST_RING - _RING) * alpha / max(alpha.max(initial=0.0), 1e-300)
-    return _Frame(epoch, display, sizes)
+            keep(epoch)
+    keep(epoch)  # again: the fit may have ended with an exact step
+    return list(frames.values())

@@ -89,14 +89,11 @@ class ClusterPathDisplay(EstimatorDisplay):
         return self
 
     def _draw_bars(self, ax: Axes, nu: int, chosen: int) -> None:
-        labels = self.path.labels[nu]
-        self.bars_ = []
+        labels, self.bars_ = self.path.labels[nu], []
         colours = _colours(labels)
         for place, own in enumerate(labels):
-            edges = _edges(own)
-            heights = np.diff(edges)
-            kind = [colours[place][name] for name in _names(own)]
-            self.bars_.append(ax.bar(place, heights, _BAR, edges[:-1], color=kind, edgecolor="white"))
+            edges, fill = _edges(own), [colours[place][name] for name in _names(own)]
+            self.bars_.append(ax.bar(place, np.diff(edges), _BAR, edges[:-1], color=fill, edgecolor="white"))
             if place:
                 _draw_bands(ax, place - 1, labels[place - 1], own, colours[place])
         ax.plot(chosen, 1.02, "v", color=INK, clip_on=False)
@@ -149,12 +146,10 @@ def _colours(labels: np.ndarray) -> list[dict[int, str]]:
         colours = {-1: _GREY}
         names = sorted(_names(own)[:-1], key=lambda name: -int(np.sum(own == name)))
         for name in names:
-            old = labels[place - 1][own == name] if place else np.empty(0, dtype=int)
-            old = old[old >= 0]
-            inherited = every[-1][int(np.bincount(old).argmax())] if len(old) else None
-            taken = set(colours.values())
-            free = [colour for colour in COLOURS if colour not in taken] or list(COLOURS)
-            colours[name] = inherited if inherited and inherited not in taken else free[0]
+            old = labels[place - 1][(own == name) & (labels[place - 1] >= 0)] if place else []
+            wanted = [every[-1][int(np.bincount(old).argmax())]] if len(old) else []
+            free = [colour for colour in (*wanted, *COLOURS) if colour not in colours.values()]
+            colours[name] = (free or COLOURS)[0]
         every.append(colours)
     return every
 

@@ -137,7 +137,16 @@ class ConvergenceDisplay(EstimatorDisplay):
                 low, high = ax.get_ylim()
                 if 0.0 < low < high < 10.0 * low:  # ticks need a power of ten to read well
                     ax.set_ylim(10.0 ** np.floor(np.log10(low)), 10.0 ** np.ceil(np.log10(high)))
-        self._draw_legends(problems, is_own_figure=axes is None)
+        curves = self.lines_[names[0]] if 1 < len(problems) <= len(COLOURS) else []
+        # problems are named below an own figure, else in the first axes; other lines in theirs
+        for ax, lines in zip(self.axes_, self.lines_.values(), strict=True):
+            handles = [line for line in ax.lines if line not in lines and line.get_label()[0] != "_"]
+            handles = curves + handles if ax is self.axes_[0] and axes is not None else handles
+            if handles:
+                ax.legend(handles=handles, fontsize=8, frameon=False)
+        if curves and axes is None:
+            place: Any = {"loc": "outside lower center", "ncols": 3}
+            self.figure_.legend(handles=curves, fontsize=9, frameon=False, **place)
         return self
 
     def _draw_curves(
@@ -171,19 +180,6 @@ class ConvergenceDisplay(EstimatorDisplay):
                 label = "_nolegend_" if place else "bias of the model"
                 bias = float(self.final_bias[problem])
                 ax.axhline(bias, color=colour, linestyle=":", linewidth=1.0, label=label)
-
-    def _draw_legends(self, problems: list[int], *, is_own_figure: bool) -> None:
-        """Name the problems below an own figure, else in the first axes; other lines in theirs."""
-        curves = self.lines_[next(iter(self.lines_))] if 1 < len(problems) <= len(COLOURS) else []
-        style: dict[str, Any] = {"frameon": False}
-        for ax, lines in zip(self.axes_, self.lines_.values(), strict=True):
-            handles = [line for line in ax.lines if line not in lines and line.get_label()[0] != "_"]
-            if ax is self.axes_[0] and not is_own_figure:
-                handles = curves + handles
-            if handles:
-                ax.legend(handles=handles, fontsize=8, **style)
-        if curves and is_own_figure:
-            self.figure_.legend(handles=curves, loc="outside lower center", ncols=3, fontsize=9, **style)
 
 
 def _columns(history: Mapping[str, Sequence[float]], names: list[str]) -> dict[str, np.ndarray]:

@@ -1,6 +1,6 @@
 """How all figures are drawn: colours, panels, SVG for HTML pages; and which part of a model they draw.
 
-Figures for pages have stand-ins for ink and grid, which follow the theme of the page.
+Pages replace the colours INK and GRID by those of the reader's theme.
 
 >>> figure, (left, right) = new_figure(2, [("epoch", "margin"), ("epoch", "error (%)")])
 >>> left.get_ylabel(), right.get_xlabel()
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 # yellow, which are invisible on dark or light pages.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 NEGATIVE, POSITIVE = COLOURS[0], COLOURS[1]
-INK, GRID = "#333333", "#DDDDDD"
-# Stand-ins for colours that depend on the theme: drawn by matplotlib, replaced in the SVG.
-INK_STAND_IN, GRID_STAND_IN = "#123456", "#abcdef"
+INK, GRID = "#333333", "#dddddd"  # as SVG files spell them; nothing else is drawn in these colours
 
 _LONGEST_NAME = 30  # characters
 _SVG_STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "adatron", "font.family": "sans-serif"}
@@ -98,12 +96,9 @@ def import_pyplot() -> Any:
 
 def new_panels(n_panels: int, size: tuple[float, float] | None = None) -> tuple[Figure, np.ndarray]:
     """A figure of pyplot with `n_panels` axes, two in a row; its size in inches."""
-    n_columns = min(n_panels, 2)
-    n_rows = -(-n_panels // n_columns)
-    size = size or (4.4 * n_columns, 3.0 * n_rows + 0.3)
-    figure, axes = import_pyplot().subplots(
-        n_rows, n_columns, squeeze=False, figsize=size, layout="constrained"
-    )
+    n_rows, n_columns = -(-n_panels // 2), min(n_panels, 2)
+    style: Any = {"figsize": size or (4.4 * n_columns, 3.0 * n_rows + 0.3), "layout": "constrained"}
+    figure, axes = import_pyplot().subplots(n_rows, n_columns, squeeze=False, **style)
     for unused in axes.flat[n_panels:]:
         unused.remove()
     return figure, axes.ravel()[:n_panels]
@@ -120,11 +115,11 @@ def new_figure(n_panels: int, labels: Sequence[tuple[str, str]]) -> tuple[Figure
     for i, ax in enumerate(axes):
         x_label, y_label = labels[i % len(labels)]
         ax.set_prop_cycle(color=COLOURS)
-        ax.set_xlabel(x_label, color=INK_STAND_IN)
-        ax.set_ylabel(y_label, color=INK_STAND_IN)
+        ax.set_xlabel(x_label, color=INK)
+        ax.set_ylabel(y_label, color=INK)
         quieten(ax)
-        ax.spines[:].set_color(INK_STAND_IN)
-        ax.tick_params(colors=INK_STAND_IN, which="both")
+        ax.spines[:].set_color(INK)
+        ax.tick_params(colors=INK, which="both")
     return figure, axes
 
 
@@ -152,7 +147,7 @@ def plain_ticks(axis: Axis) -> None:
 
 def add_legend(ax: Axes, **options: Any) -> None:
     """A legend without a box, readable on either theme."""
-    ax.legend(frameon=False, fontsize=9, labelcolor=INK_STAND_IN, **options)
+    ax.legend(frameon=False, fontsize=9, labelcolor=INK, **options)
 
 
 def shortened(name: str) -> str:
@@ -160,13 +155,8 @@ def shortened(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
-def figure_svg(figure: Figure | str) -> str:
-    """The figure as SVG with stand-ins for colours; the same figure gives the same text.
-
-    A string is such an SVG already.
-    """
-    if isinstance(figure, str):
-        return figure
+def figure_svg(figure: Figure) -> str:
+    """The figure as SVG; the same figure gives the same text."""
     import matplotlib as mpl
 
     for ax in figure.axes:
@@ -176,5 +166,4 @@ def figure_svg(figure: Figure | str) -> str:
     with mpl.rc_context(_SVG_STYLE):
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = text.getvalue()[text.getvalue().index("<svg") :]  # HTML has no XML declaration
-    svg = svg.replace(INK, INK_STAND_IN).replace(GRID.lower(), GRID_STAND_IN)  # what a Display has drawn
     return _GROUP_NAMES.sub("", svg)

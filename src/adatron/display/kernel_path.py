@@ -6,15 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from adatron.display.figures import (
-    COLOURS,
-    INK,
-    EstimatorDisplay,
-    fitted_with,
-    new_panels,
-    plain_ticks,
-    quieten,
-)
+from adatron.display import figures
+from adatron.display.figures import COLOURS, INK, EstimatorDisplay
 from adatron.selection import KernelPath
 
 if TYPE_CHECKING:
@@ -99,7 +92,7 @@ class KernelPathDisplay(EstimatorDisplay):
     @classmethod
     def _of(cls, estimator: Any) -> Self:
         hint = "KernelPathDisplay needs an estimator that searched a path, or from_path(sigma_path(X, y))"
-        return cls(fitted_with("path_", estimator, hint).path_)
+        return cls(figures.fitted_with("path_", estimator, hint).path_)
 
     def plot(
         self, *, ax: Axes | None = None, support_vectors: bool = True, log_criterion: bool | None = None,
@@ -123,7 +116,7 @@ class KernelPathDisplay(EstimatorDisplay):
         -------
         Self
         """
-        self.ax_ = ax = new_panels(1, (6.0, 3.8))[1][0] if ax is None else ax
+        self.ax_ = ax = figures.new_panels(1, (6.0, 3.8))[1][0] if ax is None else ax
         self.figure_ = ax.figure
         self._draw_kernels(line_kw)
         best, name, steps = self.path.best, self.path.x, self._shown()
@@ -201,13 +194,12 @@ class KernelPathDisplay(EstimatorDisplay):
         if not log_criterion and low >= 0.0:
             ax.set_ylim(bottom=0.0)
         ax.set(xlabel=_X_LABELS.get(self.path.x, self.path.x), ylabel=self.path.criterion)
-        quieten(ax)
-        plain_ticks(ax.xaxis)
-        plain_ticks(ax.yaxis)
+        figures.quieten(ax)
+        figures.plain_ticks(ax.xaxis)
+        figures.plain_ticks(ax.yaxis)
 
     def _draw_support(self, x: np.ndarray, counts: np.ndarray) -> None:
-        right = self.ax_.twinx()
-        self.support_ax_ = right
+        self.support_ax_ = right = self.ax_.twinx()
         style: dict[str, Any] = {"color": _SUPPORT, "linewidth": 1.2, "label": "support vectors"}
         (self.support_line_,) = right.plot(x, counts, "--", **style)
         right.set_ylim(bottom=0.0)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from adatron.display.figures import INK, NEGATIVE, POSITIVE, import_pyplot, innermost, new_panels
+from adatron.display.figures import INK, NEGATIVE, POSITIVE, innermost, new_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,10 +111,9 @@ class MarginDisplay:
         -------
         MarginDisplay
         """
-        import_pyplot()
-        from matplotlib.colors import LinearSegmentedColormap
-
         self.ax_ = ax = new_panels(1, (5.6, 4.6))[1][0] if ax is None else ax
+        from matplotlib.colors import LinearSegmentedColormap  # there is matplotlib, as there are axes
+
         self.figure_ = ax.figure
         colours = LinearSegmentedColormap.from_list("adatron_margin", _SOFT)
         surface: dict[str, Any] = {"levels": np.linspace(-2.0, 2.0, 17), "cmap": colours, "extend": "both"}
@@ -160,35 +159,13 @@ class MarginDisplay:
 def display_of(estimator: Any, X: Any, y: Any, grid_resolution: int) -> MarginDisplay:
     """The display of a fitted classifier, not drawn yet."""
     check_is_fitted(estimator)
-    points, labels = _points(X, y)
-    classes = _two_classes(estimator, labels)
-    xx0, xx1 = _grid_around(points, grid_resolution)
-    grid = np.column_stack([xx0.ravel(), xx1.ravel()])
-    if hasattr(X, "columns"):  # estimators compare names
-        grid = type(X)(grid, **{"columns" if hasattr(X, "iloc") else "schema": list(X.columns)})
-    first, second = getattr(X, "columns", ("feature 0", "feature 1"))
-    return MarginDisplay(
-        xx0, xx1, np.asarray(estimator.decision_function(grid)).reshape(xx0.shape),
-        X=points, is_positive=labels == classes[1], class_names=(str(classes[0]), str(classes[1])),
-        support_vectors=_support_vectors_of(estimator, points), feature_names=(str(first), str(second)),
-    )  # fmt: skip
-
-
-def _points(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """`X` as an array with two columns, `y` as an array of as many labels."""
-    points = np.asarray(X.toarray() if sparse.issparse(X) else X)
+    points, labels = np.asarray(X.toarray() if sparse.issparse(X) else X), np.asarray(y).ravel()
     if points.ndim != 2 or points.shape[1] != 2 or len(points) == 0:
         raise ValueError(
             f"MarginDisplay draws two features, but X has shape {points.shape}; choose two columns, or "
             "reduce X to two (for instance with PCA), and fit on those"
         )
-    labels = np.asarray(y).ravel()
     check_consistent_length(points, labels)
-    return points.astype(float), labels
-
-
-def _two_classes(estimator: Any, labels: np.ndarray) -> np.ndarray:
-    """The two classes of the estimator, with `labels` among them."""
     classes = np.asarray(getattr(estimator, "classes_", np.unique(labels)))
     if classes.shape != (2,):
         raise ValueError(
@@ -198,17 +175,21 @@ def _two_classes(estimator: Any, labels: np.ndarray) -> np.ndarray:
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
         raise ValueError(f"y must hold only the classes {classes.tolist()!r}, got also {unknown.tolist()!r}")
-    return classes
-
-
-def _grid_around(points: np.ndarray, resolution: int) -> list[np.ndarray]:
-    """``resolution × resolution`` places over the range of `points` and a little more."""
-    if not isinstance(resolution, Integral) or resolution < 2:
-        raise ValueError(f"grid_resolution must be an integer >= 2, got {resolution!r}")
+    if not isinstance(grid_resolution, Integral) or grid_resolution < 2:
+        raise ValueError(f"grid_resolution must be an integer >= 2, got {grid_resolution!r}")
+    points = points.astype(float)
     low, high = points.min(axis=0), points.max(axis=0)
     extra = np.where(high > low, _PADDING * (high - low), 1.0)
-    sides = [np.linspace(a, b, int(resolution)) for a, b in zip(low - extra, high + extra, strict=True)]
-    return np.meshgrid(*sides)
+    xx0, xx1 = np.meshgrid(*np.linspace(low - extra, high + extra, int(grid_resolution)).T)
+    grid = np.column_stack([xx0.ravel(), xx1.ravel()])
+    if hasattr(X, "columns"):  # estimators compare names
+        grid = type(X)(grid, **{"columns" if hasattr(X, "iloc") else "schema": list(X.columns)})
+    first, second = getattr(X, "columns", ("feature 0", "feature 1"))
+    return MarginDisplay(
+        xx0, xx1, np.asarray(estimator.decision_function(grid)).reshape(xx0.shape),
+        X=points, is_positive=labels == classes[1], class_names=(str(classes[0]), str(classes[1])),
+        support_vectors=_support_vectors_of(estimator, points), feature_names=(str(first), str(second)),
+    )  # fmt: skip
 
 
 def _support_vectors_of(estimator: Any, points: np.ndarray) -> np.ndarray | None:

@@ -15,7 +15,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from adatron.display.figures import GRID_STAND_IN, INK_STAND_IN, figure_svg
+from adatron.display.figures import GRID, INK, figure_svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -92,9 +92,9 @@ def table(
 
 def figure_html(figure: Figure | str, caption: str) -> str:
     """A figure with its caption, whose ink follows the theme; a string is an SVG of `figure_svg`."""
-    svg = figure_svg(figure)
+    svg = figure if isinstance(figure, str) else figure_svg(figure)
     points = float(svg.partition('width="')[2].partition("pt")[0])
-    svg = svg.replace(INK_STAND_IN, "currentColor").replace(GRID_STAND_IN, "var(--grid)")
+    svg = svg.replace(INK, "currentColor").replace(GRID, "var(--grid)")
     width = _LEAST_SCALE * points * 96 / 72
     label = f'role="img" aria-label="{escape(caption, quote=True)}" style="min-width: {width:.0f}px"'
     svg = svg.replace("<svg ", f"<svg {label} ", 1)

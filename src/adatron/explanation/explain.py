@@ -183,7 +183,13 @@ def _contributions(
         return decision, contributions  # a constant
     if not all(is_separable(one.kernel) for one in expansions):
         return float("nan"), None
-    others = _dense(_some_vectors(expansions, n_columns) if others is None else others)
+    if others is None:  # vectors of the model; fewer where each costs much time
+        cost = sum(len(one.coefficients) * cost_of_a_pair(one.kernel, n_columns) for one in expansions)
+        vectors = expansions[0].vectors
+        n = vectors.shape[0]
+        k = min(n, int(np.clip(_WORK // max(cost, 1), _FEWEST, _BACKGROUND)))
+        others = vectors[((np.arange(k) + 0.5) * n / k).astype(int)]  # may be sorted by target: no ends
+    others = _dense(others)
     for one in expansions:
         vectors, coefficients = _dense(one.vectors), one.by_problem() @ weights
         contributions += shapley_values(
@@ -256,15 +262,6 @@ def _columns(model: Any, machine: Any, n_features: int) -> tuple[list[str], np.n
     if names is None:
         names = [f"x{j}" for j in range(owner.n_features_in_)]
     return [str(name) for name in names], blocks
-
-
-def _some_vectors(expansions: list[Any], n_columns: int) -> Any:
-    """Rows to compare with, spread over the vectors; fewer where each costs much time."""
-    cost = sum(len(one.coefficients) * cost_of_a_pair(one.kernel, n_columns) for one in expansions)
-    vectors = expansions[0].vectors
-    n = vectors.shape[0]
-    k = min(n, int(np.clip(_WORK // max(cost, 1), _FEWEST, _BACKGROUND)))
-    return vectors[((np.arange(k) + 0.5) * n / k).astype(int)]  # vectors may be sorted by target: no ends
 
 
 def _dense(rows: Any) -> np.ndarray:

@@ -157,13 +157,10 @@ def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     data, version = read_archive(path, "model")
     with refusing(path):
         headers, about = headers_of(data), dict(read_json(data, "about.json"))
-    arrays = [
-        {
-            "name": name.removesuffix(".npy"), "dtype": str(dtype), "shape": list(shape),
-            "bytes": dtype.itemsize * prod(shape),
-        }
-        for name, (dtype, shape) in headers.items()
-    ]  # fmt: skip
+    arrays: list[dict[str, Any]] = []
+    for name, (dtype, shape) in headers.items():
+        entry = {"name": name.removesuffix(".npy"), "dtype": str(dtype), "shape": list(shape)}
+        arrays.append(entry | {"bytes": dtype.itemsize * prod(shape)})
     written_by = f"adatron {version}"
     return {"format": "skops", "written_by": written_by, "bytes": len(data), "about": about, "arrays": arrays}
 
@@ -234,21 +231,21 @@ def _check_attributes(part: Any) -> None:
         _check_values(value, name, name in parameters or name in _MAY_BE_INFINITE)
 
 
-def _check_values(value: Any, name: str, is_free: bool) -> None:
+def _check_values(value: Any, name: str, may_be_infinite: bool) -> None:
     if isinstance(value, BaseEstimator):
         return
     if sparse.issparse(value):
         value.check_format(full_check=True)
         _require(value.has_canonical_format and np.isfinite(value.data).all(), f"{name} is no sound matrix")
     elif isinstance(value, np.ndarray):
-        is_finite = is_free or value.dtype.kind != "f" or np.isfinite(value).all()
+        is_finite = may_be_infinite or value.dtype.kind != "f" or np.isfinite(value).all()
         is_truth = value.dtype.kind != "b" or value.view(np.uint8).max(initial=0) <= 1
         _require(is_finite and is_truth, f"{name} has NaN or infinity, or is neither true nor false")
     elif is_dataclass(value) and not isinstance(value, type):  # it checks its parts when it is made
         make: Any = type(value)
         make(**{own.name: vars(value)[own.name] for own in fields(value)})
     for item in _items(value):
-        _check_values(item, name, is_free)
+        _check_values(item, name, may_be_infinite)
 
 
 def _check_outputs(part: Any) -> None:

@@ -53,6 +53,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = No
     ['model.onnx']
     """
     try:
+        from onnx import compose
         from skl2onnx import convert_sklearn
         from skl2onnx.common.data_types import FloatTensorType
     except ImportError as error:
@@ -68,7 +69,10 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = No
             if last.encoder_ is not None:
                 raise ValueError("a pipeline whose last step encodes a table cannot be written as ONNX")
             before = convert_sklearn(_sklearn_equivalent(model[:-1]), initial_types=types)
-            converted = _joined(before, converted)
+            converted.opset_import[0].version = next(o.version for o in before.opset_import if not o.domain)
+            before.ir_version = converted.ir_version
+            first = compose.add_prefix(before, "before_", rename_inputs=False, rename_outputs=True)
+            converted = compose.merge_models(first, converted, io_map=[(first.graph.output[0].name, "X")])
     else:
         counterpart = last = _sklearn_equivalent(model)
         while hasattr(last, "steps"):
@@ -80,21 +84,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, initial_types: Any = No
     atomic_write(path, [converted.SerializeToString()])
 
 
-def _joined(before: Any, after: Any) -> Any:
-    """One model that gives the output of the first to the second."""
-    from onnx import compose
-
-    after.opset_import[0].version = next(o.version for o in before.opset_import if not o.domain)
-    before.ir_version = after.ir_version
-    first = compose.add_prefix(before, "before_", rename_inputs=False, rename_outputs=True)
-    return compose.merge_models(first, after, io_map=[(first.graph.output[0].name, "X")])
-
-
 def _sklearn_equivalent(model: Any) -> Any:
-    """A fitted estimator of scikit-learn that predicts what `model` does.
-
-    What is scikit-learn's already stays.
-    """
+    """A fitted estimator of scikit-learn that predicts what `model` does; its own estimators stay."""
     if isinstance(model, Pipeline):
         return Pipeline([(name, _sklearn_equivalent(step)) for name, step in model.steps])
     if isinstance(model, KernelMachine):

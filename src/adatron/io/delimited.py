@@ -27,6 +27,7 @@ _PLAIN = {".": r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$", ",": r"^[+-]?(\d+,?\d
 _GROUPED = {".": r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$", ",": r"^[+-]?\d{1,3}(\.\d{3})+(,\d*)?$"}
 _NUMBER = "|".join([*_PLAIN.values(), *_GROUPED.values()])
 _DECIMAL = {mark: rf"^[+-]?[\d.,]*[{mark}](\d{{1,2}}|\d{{4,}})$" for mark in ".,"}  # three may be thousands
+_HINT = "--categorical reads the column as text, --missing the cell as missing, --decimal sets the mark"
 _CODE = r"^[+-]?0[\dxX]"  # leading zeros make a name of a number
 
 
@@ -60,11 +61,14 @@ class Delimited:
         marks = {mark for mark in ".," for own in cells for cell in own if re.match(_DECIMAL[mark], cell)}
         self.decimal = decimal or ("," if marks == {","} else ".")
         self.is_sure_of_decimal = bool(decimal or marks) or self.delimiter == ","
-        self.types = {  # of columns that are read as text first; pyarrow reads the others as numbers at once
-            f"f{i}": pa.string()
-            for i, name in enumerate(self.names)
-            if self.decimal == "," or name in self.kinds or not _are_decimals(cells[i][1:])
-        }
+        self.types = {}  # of columns that are read as text first; pyarrow reads the others as numbers at once
+        for i, name in enumerate(self.names):
+            below = cells[i][1:]
+            is_number = all(cell in _MISSING or re.match(_PLAIN["."], cell) for cell in below)
+            # decimals for sure, and too many different ones for labels
+            is_amount = any("." in cell for cell in below) and len(set(below)) > _MOST_LABELS
+            if self.decimal == "," or name in self.kinds or not (is_number and is_amount):
+                self.types[f"f{i}"] = pa.string()
         self.text: dict[str, pa.ChunkedArray] = {}  # the cells as they are written, by column
 
     def read(self) -> pa.Table:
@@ -73,24 +77,22 @@ class Delimited:
         if twice:
             self._refuse(1, f"column name {quoted(twice[0])} twice; --no-header if these are not names")
         columns = self._parse()
-        self.text = {
-            name: own for name, own in zip(self.names, columns, strict=True) if own.type == pa.string()
-        }
+        pairs = zip(self.names, columns, strict=True)
+        self.text = {name: own for name, own in pairs if own.type == pa.string()}
         with ThreadPoolExecutor() as pool:  # pyarrow computes without the interpreter's lock
             return pa.table(list(pool.map(self._typed, self.names, columns)), self.names)
 
     def _parse(self) -> list[pa.ChunkedArray]:
         """The cells as text; columns that begin with many decimal numbers as numbers, if all cells are."""
         skip, has_quotes = self.has_header + "".join(self.names).count("\n"), b'"' in self.content
+        missing: Any = {"null_values": self.missing, "strings_can_be_null": True}
+        how = (
+            pa_csv.ReadOptions(autogenerate_column_names=True, skip_rows=skip),
+            pa_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=has_quotes),
+            pa_csv.ConvertOptions(column_types=self.types, **missing),
+        )
         try:
-            columns = pa_csv.read_csv(
-                pa.BufferReader(self.content),
-                pa_csv.ReadOptions(autogenerate_column_names=True, skip_rows=skip),
-                pa_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=has_quotes),
-                pa_csv.ConvertOptions(
-                    column_types=self.types, null_values=self.missing, strings_can_be_null=True
-                ),
-            ).columns
+            columns = pa_csv.read_csv(pa.BufferReader(self.content), *how).columns
         except pa.ArrowInvalid as error:
             has_names_only = len(list(self._records())) == 1
             why = "no rows below the names; --no-header if these are not names"
@@ -165,10 +167,7 @@ class Delimited:
             return
         line = next(line for i, line in enumerate(self._records()) if i == place + self.has_header)
         what = f"column {quoted(name)}: {quoted(str(column[place].as_py()))} is not a number"
-        hint = (
-            "--categorical reads the column as text, --missing the cell as missing, --decimal sets the mark"
-        )
-        self._refuse(line, f"{what}; {hint}")
+        self._refuse(line, f"{what}; {_HINT}")
 
     def _refuse(self, line: int, what: str) -> NoReturn:
         raise ValueError(f"{self.name}:{line + self.lines_above}: {what}")
@@ -191,12 +190,6 @@ def _sniff(sample: str, delimiter: str | None) -> tuple[str, list[list[str]]]:
         merit = (width > 1 and 2 * count >= len(rows), round(share * count / len(rows), 3), not is_blank)
         best = max(best, (merit, candidate, rows), key=lambda tried: tried[0])
     return best[1], best[2]
-
-
-def _are_decimals(cells: list[str]) -> bool:
-    """Whether a column has decimal numbers for sure, and too many different ones for labels."""
-    is_plain = all(cell in _MISSING or re.match(_PLAIN["."], cell) for cell in cells)
-    return is_plain and any("." in cell for cell in cells) and len(set(cells)) > _MOST_LABELS
 
 
 def _has_header(rows: list[list[str]]) -> bool:

@@ -103,7 +103,9 @@ def read_table(
     if format not in (None, *FORMATS):
         raise ValueError(f"format={format!r} must be one of {', '.join(FORMATS)}")
     name, content = _read_bytes(source, max_bytes, max_line_bytes)
-    kind = format or _format_of(name, content)
+    suffixes = [end for end in PurePath(name.lower()).suffixes if end not in (".gz", ".xz", ".bz2", ".zst")]
+    by_content = next((kind for magic, kind in _BINARY.items() if content.startswith(magic)), "")
+    kind = format or by_content or _ENDINGS.get(suffixes[-1] if suffixes else "", "")
     text = b"" if kind in _BINARY.values() else _to_utf8(name, content, encoding)
     if not kind:
         is_json = text.lstrip().startswith(b"{")
@@ -139,15 +141,6 @@ def find_target(columns: Collection[str], target: str | None = None, source: str
         known = f"{listed(names, 20)}{closest_name(target, names)}"
         raise ValueError(f"{source}: target={quoted(target)} is not one of the columns {known}")
     return target
-
-
-def _format_of(name: str, content: bytes) -> str:
-    """The format, by the first bytes or the ending of the name; "" for text of unknown format."""
-    for magic, kind in _BINARY.items():
-        if content.startswith(magic):
-            return kind
-    endings = [e for e in PurePath(name.lower()).suffixes if e not in (".gz", ".xz", ".bz2", ".zst")]
-    return _ENDINGS.get(endings[-1], "") if endings else ""
 
 
 def _read_arrow(name: str, content: bytes, kind: str, max_bytes: float) -> Any:
@@ -211,15 +204,24 @@ def _read_bytes(source: Any, max_bytes: float | None, max_line_bytes: float) -> 
     """The printable name of `source`, and its content, decompressed."""
     name, opened = _open(source)
     with opened as stream:
-        before = _state(stream)
+        is_file = isinstance(stream, io.BufferedReader | io.FileIO)
+        before = os.fstat(stream.fileno()) if is_file else None
         content = _read(stream, name, max_bytes, max_line_bytes)
-        if before != _state(stream):
+        after = os.fstat(stream.fileno()) if is_file else None
+        if before and after and (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
             raise OSError(f"{name}: the file changed while it was read; read it again when it is complete")
     kind = next((kind for magic, kind in _COMPRESSIONS.items() if content.startswith(magic)), None)
     if kind is None:
         return name, content
     try:
-        return name, _read(_decompressed(kind, io.BytesIO(content)), name, max_bytes, max_line_bytes)
+        if kind == "zstd":
+            import pyarrow as pa
+
+            unpacked = pa.CompressedInputStream(io.BytesIO(content), "zstd")
+        else:
+            opener: Any = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[kind]
+            unpacked = opener(io.BytesIO(content))
+        return name, _read(unpacked, name, max_bytes, max_line_bytes)
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(f"{name}: the {kind} data are damaged or incomplete: {error}") from error
 
@@ -236,23 +238,6 @@ def _open(source: Any) -> tuple[str, Any]:
         return "<stream>", io.BytesIO(source.read().encode("utf-8", "surrogatepass"))
     name = getattr(source, "name", None)
     return printable_path(name) if isinstance(name, str) else "<stream>", nullcontext(source)
-
-
-def _state(stream: Any) -> tuple[int, int] | None:
-    """Size and time of change of a file; None of other streams."""
-    if not isinstance(stream, io.BufferedReader | io.FileIO):
-        return None
-    status = os.fstat(stream.fileno())
-    return status.st_size, status.st_mtime_ns
-
-
-def _decompressed(kind: str, stream: io.BytesIO) -> Any:
-    if kind == "zstd":
-        import pyarrow as pa
-
-        return pa.CompressedInputStream(stream, "zstd")
-    opener: Any = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[kind]
-    return opener(stream)
 
 
 def _read(stream: Any, name: str, max_bytes: float | None, max_line_bytes: float) -> bytes:

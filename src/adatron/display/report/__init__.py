@@ -18,28 +18,10 @@ from sklearn.metrics import confusion_matrix, mean_absolute_error
 
 from adatron.auto.base import AutoEstimator
 from adatron.display.figures import encoder_of
-from adatron.display.page import (
-    beside,
-    code,
-    definitions,
-    heading,
-    items,
-    page,
-    paragraph,
-    table,
-)  # fmt: skip
-from adatron.display.report import pictures
+from adatron.display.page import beside, code, definitions, heading, items, page, paragraph, table
+from adatron.display.report import pictures, words
 from adatron.display.report.judge import FitStory, what_mattered
-from adatron.display.report.words import (
-    amount_words,
-    bound_words,
-    certificate_words,
-    choice_words,
-    contribution_rows,
-    importance_words,
-    kernel_width,
-    score_words,
-)  # fmt: skip
+from adatron.display.report.words import amount_words
 from adatron.explanation import explain
 
 __all__ = ["FitStory", "fit_report"]
@@ -57,12 +39,11 @@ def fit_report(story: FitStory) -> str:
     """The report as one HTML document."""
     n_test = f"{story.X_test.shape[0]:,}" if story.has_test_rows else "none"
     data = [("training rows", f"{story.X_train.shape[0]:,}"), ("test rows", n_test), *story.data.items()]
-    results = {"outliers": _outliers, "clusters": _clusters}
-    certificate = [*certificate_words(story.machine), *bound_words(story)]
+    certificate = [*words.certificate_words(story.machine), *words.bound_words(story)]
     convergence = pictures.convergence(story.machine)
     body = [
         heading("Data"), definitions(data), items(story.notes),
-        heading("Result"), *results.get(story.task, _scores)(story),
+        heading("Result"), *_result(story),
         items([f"Warning: {text}" for text in story.warnings]),
         *_model_section(story.machine),
         *_example_section(story),
@@ -74,13 +55,22 @@ def fit_report(story: FitStory) -> str:
     return page(f"{type(story.machine).__name__} on {story.name}", body)
 
 
-def _scores(story: FitStory) -> list[str]:
+def _result(story: FitStory) -> list[str]:
     """How good the predictions are: numbers in the words of the command line, then tables and figures."""
+    if story.task == "outliers":
+        sentence = f"{100 * np.mean(story.predictions < 0):.2f} % of the training rows are outliers."
+        return [paragraph(sentence), pictures.outlier_scores(story)]
+    if story.task == "clusters":
+        labels, counts = np.unique(story.machine.labels_, return_counts=True)
+        names = ["noise points" if label < 0 else str(label) for label in labels.tolist()]
+        sizes = [[name, f"{count:,}"] for name, count in zip(names, counts.tolist(), strict=True)]
+        caption = "Sizes of the clusters"
+        return [table(["cluster", "rows"], sizes[:_MOST_CLUSTERS], numeric=[1], caption=caption)]
     target = story.data.get("target", "the target")
-    measured = score_words(story.judgement, target, is_training=not story.has_test_rows)
+    measured = words.score_words(story.judgement, target, is_training=not story.has_test_rows)
     more, parts = _regression(story) if story.task == "regression" else _classification(story)
     columns = [str(name) for name in getattr(story.X_train, "columns", [])]
-    mattered = importance_words(what_mattered(story.model, columns), _MOST_NAMED)
+    mattered = words.importance_words(what_mattered(story.model, columns), _MOST_NAMED)
     named = [("what mattered", mattered)] if mattered else []
     parts.insert(0, definitions([*measured, *more, *named]))
     if not story.has_test_rows:
@@ -130,25 +120,10 @@ def _inputs(story: FitStory, X: Any) -> Any:
     return X if story.model is story.machine else story.model[:-1].transform(X)
 
 
-def _outliers(story: FitStory) -> list[str]:
-    sentence = f"{100 * np.mean(story.predictions < 0):.2f} % of the training rows are outliers."
-    return [paragraph(sentence), pictures.outlier_scores(story)]
-
-
-def _clusters(story: FitStory) -> list[str]:
-    labels, counts = np.unique(story.machine.labels_, return_counts=True)
-    rows = [
-        ["noise points" if label < 0 else str(label), f"{count:,}"]
-        for label, count in zip(labels.tolist(), counts.tolist(), strict=True)
-    ]
-    return [table(["cluster", "rows"], rows[:_MOST_CLUSTERS], numeric=[1], caption="Sizes of the clusters")]
-
-
 def _model_section(machine: Any) -> list[str]:
-    default = type(machine)().get_params(deep=False)
-    given = {name: own for name, own in machine.get_params(deep=False).items() if own != default[name]}
+    given = words.chosen_parameters(machine)
     shown = [("estimator", type(machine).__name__), *((name, str(own)) for name, own in given.items())]
-    sigma, gamma = kernel_width(machine)
+    sigma, gamma = words.kernel_width(machine)
     if sigma is not None:
         shown.append(("kernel width σ", f"{sigma:.4g} (gamma = {gamma:.4g})"))
     if hasattr(machine, "support_"):
@@ -159,7 +134,7 @@ def _model_section(machine: Any) -> list[str]:
         shown.append(("support vectors", counts))
     parts = [heading("Model"), definitions(shown)]
     if isinstance(machine, AutoEstimator):
-        parts.append(paragraph(choice_words(machine)))
+        parts.append(paragraph(words.choice_words(machine)))
         if len(machine.path_) > 1:
             parts.append(pictures.path(machine))
     return parts
@@ -190,7 +165,8 @@ def _example_section(story: FitStory) -> list[str]:
         f"predicted {said}, true {true}. What its columns added to the decision value, from "
         f"{amount_words(found.base)} on average to {amount_words(found.decision)} (Shapley values):"
     )
-    added = table(["column", "value", "adds"], contribution_rows(found, _MOST_NAMED), numeric=[2])
+    rows = words.contribution_rows(found, _MOST_NAMED)
+    added = table(["column", "value", "adds"], rows, numeric=[2])
     return [heading("The worst prediction, explained"), paragraph(sentence), added]
 
 

@@ -77,34 +77,25 @@ def judge(model: Any, X: Any, y: Any, y_train: Any, predicted: Any = None) -> di
     """
     predicted = np.asarray(model.predict(X) if predicted is None else predicted)
     y, y_train = np.asarray(y), np.asarray(y_train)
-    if is_classifier(innermost(model)):
-        return _judge_classes(model, X, y, y_train, predicted)
-    squared, squared_of_guess = (y - predicted) ** 2, (y - np.mean(y_train)) ** 2
-    rmse_interval = [math.sqrt(end) for end in _mean_interval(squared)]
-    variance = float(np.var(y))
-    return {
-        "n_judged": len(y),
-        "rmse": math.sqrt(squared.mean()),
-        "rmse_interval": rmse_interval,
-        "baseline_rmse": math.sqrt(squared_of_guess.mean()),
-        "is_better": is_clearly_less(squared, squared_of_guess),
-        "r2": 1.0 - float(squared.mean()) / variance if variance > 0.0 else math.nan,
-    }
-
-
-def _judge_classes(
-    model: Any, X: Any, y: np.ndarray, y_train: np.ndarray, predicted: np.ndarray
-) -> dict[str, Any]:
+    if not is_classifier(innermost(model)):
+        squared, squared_of_guess = (y - predicted) ** 2, (y - np.mean(y_train)) ** 2
+        variance = float(np.var(y))
+        return {
+            "n_judged": len(y),
+            "rmse": math.sqrt(squared.mean()),
+            "rmse_interval": [math.sqrt(end) for end in _mean_interval(squared)],
+            "baseline_rmse": math.sqrt(squared_of_guess.mean()),
+            "is_better": is_clearly_less(squared, squared_of_guess),
+            "r2": 1.0 - float(squared.mean()) / variance if variance > 0.0 else math.nan,
+        }
     n, is_wrong = len(y), predicted != y
     n_wrong = int(is_wrong.sum())
-    guess = Counter(y_train.tolist()).most_common(1)[0][0]
+    guess, interval = Counter(y_train.tolist()).most_common(1)[0][0], binomtest(n_wrong, n).proportion_ci
     found = {
         "n_judged": n,
         "n_wrong": n_wrong,
         "error_percent": 100.0 * n_wrong / n,
-        "error_interval_percent": [
-            100.0 * float(end) for end in binomtest(n_wrong, n).proportion_ci(0.95, "wilson")
-        ],
+        "error_interval_percent": [100.0 * float(end) for end in interval(0.95, "wilson")],
         "baseline": str(guess),
         "baseline_error_percent": 100.0 * float(np.mean(y != guess)),
         "is_better": is_clearly_less(is_wrong, y != guess),

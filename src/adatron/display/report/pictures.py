@@ -7,7 +7,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import roc_curve
 
 from adatron.display.convergence import ConvergenceDisplay
-from adatron.display.figures import COLOURS, INK_STAND_IN, add_legend, new_figure, shortened
+from adatron.display.figures import COLOURS, INK, add_legend, new_figure, shortened
 from adatron.display.intervals import IntervalDisplay
 from adatron.display.kernel_path import KernelPathDisplay
 from adatron.display.page import figure_html
@@ -50,7 +50,7 @@ def margins(story: FitStory) -> str:
     for (name, own), colour in zip(values.items(), COLOURS, strict=False):
         shares = np.histogram(np.clip(own, low, high), edges)[0] / len(own)
         ax.stairs(shares, edges, color=colour, label=name, linewidth=1.4)
-    ax.axvline(0.0, color=INK_STAND_IN, linewidth=1.0, linestyle="--")
+    ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--")
     add_legend(ax)
     return figure_html(figure, "Margins: rows left of the dashed line are misclassified")
 
@@ -86,7 +86,7 @@ def roc(story: FitStory) -> str:
     false, true, _ = roc_curve(y == story.machine.classes_[1], story.model.decision_function(X))
     figure, (ax,) = new_figure(1, [("false positive rate", "true positive rate")])
     ax.plot(false, true, label=f"area {story.judgement['auc']:.3f}")
-    ax.plot([0, 1], [0, 1], color=INK_STAND_IN, linestyle="--", linewidth=1.0, label="guessing")
+    ax.plot([0, 1], [0, 1], color=INK, linestyle="--", linewidth=1.0, label="guessing")
     add_legend(ax, loc="lower right")
     return figure_html(figure, "ROC curve: the closer to the upper left corner, the better")
 
@@ -106,7 +106,7 @@ def calibration(story: FitStory) -> str:
     shares, means = calibration_curve(is_true, said, n_bins=n_bins, strategy="quantile")
     said_what = f"predicted probability {shortened(what)}".replace("$", "＄")  # $ would begin a formula
     figure, (ax,) = new_figure(1, [(said_what, "share of rows where it was true")])
-    ax.plot([0, 1], [0, 1], color=INK_STAND_IN, linestyle="--", linewidth=1.0, label="perfect")
+    ax.plot([0, 1], [0, 1], color=INK, linestyle="--", linewidth=1.0, label="perfect")
     ax.plot(means, shares, "o-", markersize=5, linewidth=1.4, label=f"{len(means)} groups of rows")
     add_legend(ax, loc="upper left")
     return figure_html(figure, "Calibration: the closer to the dashed line, the better")
@@ -120,7 +120,7 @@ def residuals(story: FitStory) -> str:
     size = {"markersize": 3, "alpha": 0.6} if len(shown) > _FEW_POINTS else {"markersize": 7}
     left.plot(y[shown], story.predictions[shown], ".", rasterized=True, **size)
     ends = [y.min(), y.max()]
-    left.plot(ends, ends, color=INK_STAND_IN, linestyle="--", linewidth=1.0)
+    left.plot(ends, ends, color=INK, linestyle="--", linewidth=1.0)
     right.hist(story.predictions - y, bins=_n_bins(len(y)), color=COLOURS[0])
     return figure_html(figure, "Predicted against true values, and the residuals")
 
@@ -137,5 +137,5 @@ def outlier_scores(story: FitStory) -> str:
     figure, (ax,) = new_figure(1, [("decision value", "rows")])
     values = np.asarray(story.model.decision_function(story.X_train))
     ax.hist(values, bins=_n_bins(len(values)), color=COLOURS[0])
-    ax.axvline(0.0, color=INK_STAND_IN, linewidth=1.0, linestyle="--")
+    ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--")
     return figure_html(figure, "Outliers lie left of the dashed line")

@@ -16,11 +16,8 @@ from adatron.kernels import Exponential, Gaussian, Laplacian, Linear
 _ROUNDING = 1e-9  # gaps below it are rounding errors
 _LEAST_SHARE = 0.005  # of the importance; smaller ones would be shown as 0 %
 _KERNELS = {
-    Laplacian: "city-block Laplace",
-    Exponential: "Euclidean Laplace",
-    Gaussian: "Gaussian",
-    Linear: "linear",
-}
+    Laplacian: "city-block Laplace", Exponential: "Euclidean Laplace", Gaussian: "Gaussian", Linear: "linear",
+}  # fmt: skip
 
 
 def amount_words(value: float) -> str:
@@ -68,24 +65,19 @@ def importance_words(shares: list[tuple[str, float]], most: int) -> str:
 def contribution_rows(found: Explanation, most: int) -> list[list[str]]:
     """What each column adds to a decision value, the largest first: names, values and amounts."""
     assert found.contributions is not None
-    order = np.argsort(-np.abs(found.contributions), kind="stable")
-    rows = [
-        [found.columns[j], value_words(found.values[j]), _signed(found.contributions[j])]
-        for j in order[:most].tolist()
-    ]
+    order = np.argsort(-np.abs(found.contributions), kind="stable").tolist()
+    amounts = [(found.columns[j], value_words(found.values[j]), found.contributions[j]) for j in order[:most]]
     if len(order) > most:
-        rest = found.contributions[order[most:]].sum()
-        rows.append([f"{len(order) - most} other columns", "", _signed(rest)])
-    return rows
+        amounts.append((f"{len(order) - most} other columns", "", found.contributions[order[most:]].sum()))
+    return [
+        [name, value, f"{'+' if amount >= 0.0 else '−'}{amount_words(abs(float(amount)))}"]
+        for name, value, amount in amounts
+    ]
 
 
 def value_words(value: Any) -> str:
     """A prediction or the value of a cell."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _signed(amount: float) -> str:
-    return f"{'+' if amount >= 0.0 else '−'}{amount_words(abs(float(amount)))}"
 
 
 def certificate_words(machine: Any) -> list[str]:
@@ -140,6 +132,12 @@ def kernel_width(machine: Any) -> tuple[float | None, float | None]:
         return None, None
     is_gaussian = kernel is None or isinstance(kernel, Gaussian)
     return (math.sqrt(0.5 / gamma) if is_gaussian else None), gamma
+
+
+def chosen_parameters(machine: Any) -> dict[str, Any]:
+    """The parameters that are not the default ones."""
+    default = type(machine)().get_params(deep=False)
+    return {name: own for name, own in machine.get_params(deep=False).items() if own != default[name]}
 
 
 def choice_words(machine: AutoEstimator) -> str:

@@ -1,7 +1,7 @@
 // The playground: points and machines in, fits on the server, frames on the planes and charts.
 
 import { QUANTITIES, drawChart, written } from "./charts.js";
-import { fill, machineForm } from "./controls.js";
+import { element, fill, machineForm } from "./controls.js";
 import { Fit } from "./fit.js";
 import { Plane } from "./plane.js";
 import { Player } from "./player.js";
@@ -121,7 +121,7 @@ function showPlane(view, fit, index) {
   }
   const bounds = isLast ? frame.bounds : [];
   if (view.bounds.childElementCount !== bounds.length)
-    view.bounds.replaceChildren(...bounds.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+    view.bounds.replaceChildren(...bounds.map((text) => element("li", {}, text)));
   view.showCode.disabled = !fit?.about;
 }
 
@@ -167,12 +167,9 @@ function buildPlane(number) {
   const numbers = {};
   for (const [name, title] of [["epoch", "epoch"], ...Object.entries(QUANTITIES).map(([key, q]) => [key, q.title])]) {
     if (name === "made") continue;
-    const pair = document.createElement("div");
-    pair.append(Object.assign(document.createElement("dt"), { textContent: title, title: QUANTITIES[name]?.about ?? "" }));
-    numbers[name] = Object.assign(document.createElement("dd"), { textContent: "–" });
+    numbers[name] = element("dd", {}, "–");
     numbers[name].dataset.name = name;
-    pair.append(numbers[name]);
-    list.append(pair);
+    list.append(element("div", {}, element("dt", { title: QUANTITIES[name]?.about ?? "" }, title), numbers[name]));
   }
   const view = {
     article, numbers, plane: new Plane(canvas, choices.extent), said: article.querySelector(".said"),
@@ -188,14 +185,11 @@ function buildPlane(number) {
 }
 
 const charts = Object.fromEntries(Object.entries(QUANTITIES).map(([name, quantity]) => {
-  const figure = document.createElement("figure"), caption = document.createElement("figcaption");
-  const canvas = document.createElement("canvas"), values = document.createElement("b");
+  const canvas = element("canvas");
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", `${quantity.title} against epochs`);
-  caption.append(`${quantity.title} `, values);
-  caption.title = quantity.about;
-  figure.append(caption, canvas);
-  figure.hidden = true;
+  const values = element("b"), caption = element("figcaption", { title: quantity.about }, `${quantity.title} `, values);
+  const figure = element("figure", { hidden: true }, caption, canvas);
   $("#charts").append(figure);
   return [name, { figure, canvas, values }];
 }));
@@ -213,8 +207,7 @@ function setPoints(points, preset, text, { isUndo = false } = {}) {
 }
 
 function place(x, y, isErasing = brush === "erase") {
-  const limit = choices.extent;
-  if (Math.abs(x) > limit || Math.abs(y) > limit) return;
+  if (Math.max(Math.abs(x), Math.abs(y)) > choices.extent) return;
   if (isErasing) {
     const near = state.points.map(([px, py]) => Math.hypot(px - x, py - y));
     const nearest = near.indexOf(Math.min(...near));

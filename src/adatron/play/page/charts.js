@@ -1,8 +1,7 @@
 // Line charts against epochs, one or two machines in each.
 
-import { prepared } from "./plane.js";
+import { css, line, prepared } from "./plane.js";
 
-const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const sum = (values) => values.reduce((a, b) => a + b, 0);
 
 /** The quantities: what a frame says of it as one number or several, and how it is written. */
@@ -124,13 +123,6 @@ function niceTicks(low, high, about) {
   const ticks = [];
   for (let k = Math.ceil(low / step); k * step <= high + 1e-9 * step; k++) ticks.push(k * step + 0);
   return ticks;
-}
-
-function line(context, x0, y0, x1, y1) {
-  context.beginPath();
-  context.moveTo(x0, y0);
-  context.lineTo(x1, y1);
-  context.stroke();
 }
 
 function drawBound(context, x0, x1, y) {

@@ -78,15 +78,16 @@ function parameterRow(id, parameter, value, onChange) {
 }
 
 function box(id, text, isOn, onChange) {
-  const label = element("label", { className: "box" });
   const input = element("input", { type: "checkbox", id, checked: isOn });
   input.addEventListener("change", () => onChange(input.checked));
-  label.append(input, text);
-  return label;
+  return element("label", { className: "box" }, input, text);
 }
 
-function element(name, properties) {
-  return Object.assign(document.createElement(name), properties);
+/** A new element with these properties and children. */
+export function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
 }
 
 const tidy = (value) => Number(value.toPrecision(3));

@@ -1,6 +1,7 @@
 // The plane: regions, boundary and margins of a frame, the points, and the cross of the keyboard.
 
-const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** A colour of the style sheet. */
+export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const rgb = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
 
 /** Make the canvas as sharp as the screen, and give its side in CSS pixels. */
@@ -12,6 +13,13 @@ export function prepared(canvas) {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   return { context, width, height };
+}
+
+export function line(context, x0, y0, x1, y1) {
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1);
+  context.stroke();
 }
 
 export class Plane {
@@ -113,12 +121,8 @@ export class Plane {
     const [px, py] = this.pixel(...this.cursor);
     context.strokeStyle = css("--ink");
     context.lineWidth = 1.5;
-    context.beginPath();
-    for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
-      context.moveTo(px + 4 * dx, py + 4 * dy);
-      context.lineTo(px + 13 * dx, py + 13 * dy);
-    }
-    context.stroke();
+    for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]])
+      line(context, px + 4 * dx, py + 4 * dy, px + 13 * dx, py + 13 * dy);
   }
 }
 
@@ -174,11 +178,7 @@ function cross(context, x, y, r, ink, back) {
   for (const [colour, width] of [[back, 4], [ink, 2]]) {
     context.strokeStyle = colour;
     context.lineWidth = width;
-    context.beginPath();
-    context.moveTo(x - r, y - r);
-    context.lineTo(x + r, y + r);
-    context.moveTo(x - r, y + r);
-    context.lineTo(x + r, y - r);
-    context.stroke();
+    line(context, x - r, y - r, x + r, y + r);
+    line(context, x - r, y + r, x + r, y - r);
   }
 }
