@@ -146,8 +146,7 @@ class DualProblem(Problem):
 
 def classification(gram: Gram, signs: np.ndarray, upper: np.ndarray, *, bias: bool) -> DualProblem:
     """Soft- or hard-margin classification, for labels −1 and +1."""
-    y = np.asarray(signs, dtype=np.float64)
-    y = y[:, None] if y.ndim == 1 else y
+    y = np.asarray(signs, dtype=np.float64).reshape(len(signs), -1)
     bounds = np.repeat(infinite_where_huge(gram, upper)[:, None], y.shape[1], axis=1)
     return DualProblem(gram, y, np.ones_like(y), bounds, 0.0 if bias else None)
 
@@ -168,8 +167,7 @@ def regression(
     ``y = +1, p = t − ε`` for a target above the tube and ``y = −1, p = −t − ε`` for one below it. With a
     quantile q, targets above cost q times as much and those below 1 − q times: the pinball loss if ε = 0.
     """
-    t = np.asarray(targets, dtype=np.float64)
-    t = t[:, None] if t.ndim == 1 else t
+    t = np.asarray(targets, dtype=np.float64).reshape(len(targets), -1)
     y = np.concatenate([np.ones_like(t), -np.ones_like(t)])
     p = np.concatenate([t - epsilon, -t - epsilon])
     above, below = (1.0, 1.0) if quantile is None else (quantile, 1.0 - quantile)

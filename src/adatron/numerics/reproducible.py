@@ -90,7 +90,6 @@ def _on_threads(work: Callable[[slice], None], M: np.ndarray, size: int, n_threa
 
 
 def add_pairs(pairs: list[np.ndarray]) -> np.ndarray:
-    """The sum of several pairs."""
     total = np.zeros_like(pairs[0])
     _add_up(np.stack([pair[0].ravel() for pair in pairs]), total.reshape(2, -1))
     total[1] += sum(pair[1] for pair in pairs)

@@ -49,8 +49,6 @@ class GreedyState(NamedTuple):
 
 @dataclass(frozen=True)
 class GreedyAdatron:
-    """Greedy Kernel-Adatron on working sets."""
-
     size: int = 1024  # points in a working set; a problem of up to twice as many is one working set
     needs: ClassVar[frozenset[str]] = frozenset({"entries"})
 

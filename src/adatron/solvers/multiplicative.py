@@ -38,8 +38,6 @@ class MultiplicativeState(NamedTuple):
 
 @dataclass(frozen=True)
 class MultiplicativeUpdating:
-    """Multiplicative updating."""
-
     learning_rate: float | str = "auto"  # η; "auto" starts at 1/max K_ii and is halved as often as needed
     needs: ClassVar[frozenset[str]] = frozenset()
 

@@ -26,8 +26,6 @@ class PerceptronState(NamedTuple):
 
 
 class Perceptron:
-    """The kernel perceptron."""
-
     needs: ClassVar[frozenset[str]] = frozenset({"its own estimator"})
 
     def init(self, problem: DualProblem, alpha: np.ndarray | None = None) -> PerceptronState:

@@ -60,8 +60,6 @@ class Journal(NamedTuple):
 
 @dataclass(frozen=True)
 class RhoSVM:
-    """ρ-SVM with an adaptive rate."""
-
     eps: float = 0.005  # limit of ε below which the algorithm ends
     eps_init: float = 0.1  # first ε
     needs: ClassVar[frozenset[str]] = frozenset({"classification", "no bias", "hard margin"})

@@ -168,12 +168,12 @@ class GapRule(Rule):
             return Status.MAX_ITER, certificate
         if verdict is None and run.epoch >= run.max_iter:
             best = certificate if certificate.alpha.any() else self._best[column] or certificate
-            return self._at_the_last_epoch(best), best
+            return self.at_a_limit(Status.MAX_ITER, best), best
         return verdict
 
     def at_a_limit(self, status: Status, certificate: Certificate) -> Status:
-        """A fit whose gap is small enough when a limit ends it has converged."""
-        met = status is Status.TIME_LIMIT and not self.indefinite and certificate.gap <= self.allowed
+        """A fit whose gap is small enough when a limit ends it has converged; one that is stopped has not."""
+        met = status is not Status.STOPPED and not self.indefinite and certificate.gap <= self.allowed
         return Status.CONVERGED if met else status
 
     def is_finished(self, column: int, certificate: Certificate) -> bool:
@@ -268,11 +268,6 @@ class GapRule(Rule):
         is_lost = certificate.rounding >= 1.0 or (run.epoch >= _LAST_LOOK and certificate.gap >= 0.5)
         return (Status.PRECISION_LIMIT, certificate) if is_lost else None
 
-    def _at_the_last_epoch(self, certificate: Certificate) -> Status:
-        """A fit that aims below tol, but has only reached tol, has converged."""
-        met = self.allowed > self.tol and certificate.gap <= self.allowed
-        return Status.CONVERGED if met else Status.MAX_ITER
-
     def _is_near(self, run: Run, place: int, column: int) -> bool | None:
         """Whether the solver's outputs show a gap small enough to certify; None if they cannot tell."""
         ended = run.is_flagged("stalled", place) or run.epoch >= run.max_iter
@@ -286,7 +281,7 @@ class GapRule(Rule):
         if certificate.gap <= self.tol:
             return Status.CONVERGED, certificate
         if run.epoch >= run.max_iter:
-            return self._at_the_last_epoch(certificate), certificate
+            return self.at_a_limit(Status.MAX_ITER, certificate), certificate
         if certificate.rounding <= 0.5 * self.tol >= _SINGLE_GAP and not run.is_flagged("stalled", place):
             return None  # fine enough: a few more rounds
         run.problem = replace(run.problem, gram=run.problem.gram.exact())
