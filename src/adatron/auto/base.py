@@ -135,7 +135,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
 
     def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
         """Check and encode everything that `fit` is given."""
-        groups = None if groups is None else check_groups(groups)
+        groups = None if groups is None else check_groups(groups, y)
         given, encoder, means = (X, y, groups), None, None
         if needs_encoding(X) or _has_holes(X):
             encoder = TableEncoder(target_type=self._target_type, random_state=0)
