@@ -121,6 +121,22 @@ def test_an_unseen_level_without_rare_ones_is_all_zero():
     assert not encoder.transform(pd.DataFrame({"a": ["d"]})).any()
 
 
+@pytest.mark.parametrize(
+    ("cells", "later"),
+    [
+        (["2.0", "1.5", "none yet"], [2.0, 1.5]),  # one file has words among its numbers, the next has none
+        (["2.50", "1.5", "none yet"], [2.5, 1.5]),
+        (["true", "false", "maybe"], [True, False]),
+        (["01", "75", "2A"], [1, 75]),
+    ],
+)
+def test_a_level_that_is_a_number_is_known_again_among_numbers(cells, later):
+    encoder = TableEncoder().fit(pd.DataFrame({"a": [cells[i % 3] for i in ROWS]}))
+    encoded = encoder.transform(pd.DataFrame({"a": later}))
+    np.testing.assert_array_equal(encoded, encoder.transform(pd.DataFrame({"a": cells[:2]})))
+    assert encoded.any(axis=1).all()
+
+
 def test_missing_is_a_level_of_a_category():
     encoder = TableEncoder()
     Z = encoder.fit_transform(pd.DataFrame({"a": [("a", "b", "c", None)[i % 4] for i in ROWS]}))
