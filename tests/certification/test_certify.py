@@ -311,6 +311,11 @@ def test_what_has_no_certificate(model):
         certify(model, [[0.0], [1.0]], [0, 1])
 
 
+def test_what_is_taken_names_no_machine_that_is_not():
+    with pytest.raises(TypeError, match=r"a NuSVC or NuSVR of adatron, .*, got NuSVC$"):
+        certify(sklearn.svm.NuSVC(), [[0.0], [1.0]], [0, 1])
+
+
 def test_bad_calls():
     X, y = make_classification(40, 5, random_state=0)
     model = SVC().fit(X, y)

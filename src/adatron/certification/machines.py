@@ -26,7 +26,10 @@ from adatron.kernels import KERNELS, CallableKernel, Kernel, Precomputed
 from adatron.kernels.rounding import long
 
 _DENSE_VALUES = 10_000_000  # of sparse rows that are filled up
-_TAKEN = "a fitted SVC, NuSVC, SVR, NuSVR, OneClassSVM (adatron or sklearn.svm), or the path of a model file"
+_TAKEN = (
+    "a fitted SVC, SVR or OneClassSVM of adatron or sklearn.svm, a NuSVC or NuSVR of adatron, or the path of a "
+    "model file"
+)
 
 
 @dataclass(frozen=True)
