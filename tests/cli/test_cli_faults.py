@@ -1,6 +1,7 @@
 """How the command line fails: faults L1–L3, L6–L10 and L12 of the catalogue."""
 
 import json
+import math
 import os
 import re
 from pathlib import Path
@@ -67,7 +68,7 @@ def test_wrong_command_and_missing_argument(run):
 
 
 @pytest.mark.fault("L2", "L10")
-@pytest.mark.parametrize("name", ["sonnar", "table.csv", "../x", "a\x1b[31m\nb"])
+@pytest.mark.parametrize("name", ["sonnar", "table.csv", "../x", "a\x1b[31m\nb", ""])
 def test_unknown_data_lists_the_names(run, name):
     line = one_line_error(run("fit", "--", name))
     assert all(known in line for known in BUNDLED)
@@ -119,6 +120,16 @@ def test_parse_errors_name_the_place(run, text, message):
     options = ["--format", "svmlight"] if ":" in text else []
     line = one_line_error(run("fit", "t.csv", *options))
     assert re.fullmatch(f"adatron: error: {message}.*", line), line
+
+
+@pytest.mark.parametrize("command", ["fit", "compare"])
+@pytest.mark.parametrize("column", ["a", "y"])
+def test_infinity_is_told_with_the_row_of_the_file(run, command, column):
+    rows = [{"a": i * 0.5, "y": i * 1.5} for i in range(40)]
+    rows[30][column] = math.inf
+    Path("t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    line = one_line_error(run(command, "t.jsonl"))
+    assert line.startswith(f"adatron: error: t.jsonl: column '{column}' is infinite in row 31")
 
 
 @pytest.mark.fault("L3")

@@ -129,6 +129,10 @@ def _without_gaps(table: Any, target: str | None = None) -> Rows:
     """Leave out rows without a target and empty columns; notes say so."""
     notes, source, spelling = [], table.attrs["source"], table.attrs.get("spelling", {})
     own_split, y = table.attrs.get("split", {}), None
+    for name in table.columns:  # here, where rows have the numbers of the file
+        if table[name].dtype.kind == "f" and (is_infinite := np.isinf(table[name].to_numpy())).any():
+            row = 1 + int(is_infinite.argmax())
+            raise ValueError(f"{source}: column {quoted(name)} is infinite in row {row}; replace or drop it")
     if target is not None:
         present = table[target].notna().to_numpy()
         if table.shape[1] < 2 or not present.any():
@@ -163,7 +167,7 @@ def _amounts(y: np.ndarray) -> np.ndarray | None:
 
 def is_bundled(name: str) -> bool:
     """Whether `name` is a bundled set and not a file; an error if it is neither."""
-    if name == "-" or Path(name).exists():
+    if name == "-" or (name and Path(name).exists()):  # "" is the directory here
         return False
     if name in BUNDLED:
         return True
