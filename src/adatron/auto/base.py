@@ -150,7 +150,8 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
         data = replace(data, X=fetched_if(self._is_exact(data.m), data.X))
         state = as_random_state(0 if self.random_state is None else self.random_state)
         # an order that does not depend on the one the rows came in
-        order = np.lexsort((data.weights, row_sums(data.X), *self._order_keys(data)))
+        ties = () if means is None else means.ties
+        order = np.lexsort((*ties, data.weights, row_sums(data.X), *self._order_keys(data)))
         folds = Folds.of(self.cv, data, order, given, state).joined()
         self._check_folds(folds, data, order)
         if self._is_exact(data.m):
