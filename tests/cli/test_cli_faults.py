@@ -195,6 +195,8 @@ def test_a_table_from_standard_input(run, tmp_path):
     text = checkerboard(tmp_path / "table.csv").read_bytes()
     assert run("fit", "-", "--no-report", input=text).exit_code == 0
     assert run("predict", "model.skops", "-", input=text).stdout.startswith("prediction\n")
+    line = one_line_error(run("predict", "model.skops", "-", input=b"u,v\n1,2\n"))
+    assert line.startswith("adatron: error: <stdin>: lacks ")
 
 
 @pytest.mark.fault("L8")

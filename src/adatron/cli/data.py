@@ -14,7 +14,7 @@ from adatron import datasets
 from adatron.datasets.bundled import ORIGINAL_SONAR, find_original
 from adatron.estimators.parameters import closest_name
 from adatron.io import read_table
-from adatron.io.printing import listed, printable, printable_path, quoted
+from adatron.io.printing import listed, printable, printable_source, quoted
 from adatron.io.table import find_target
 
 BUNDLED = ("sonar", "breast_cancer_wisconsin", "ionosphere", "pima")
@@ -101,7 +101,7 @@ def load_rows(name: str, *, has_target: bool, target: str | None = None, **optio
         X, labels = table
         given = {"--target": target, "--ignore": ignored, "--categorical": options.get("kinds")}
         for option in (option for option, own in given.items() if own):
-            raise ValueError(f"{option}: {printable_path(name)} is svmlight, which has no names of columns")
+            raise ValueError(f"{option}: {printable_source(name)} is svmlight, which has no names of columns")
         spelling = dict(zip(labels.astype(float).tolist()[::-1], labels.tolist()[::-1], strict=True))
         return Rows(name, X, labels.astype(float) if has_target else None, None, spelling)
     categorical = list(options.get("kinds", {}))

@@ -8,7 +8,7 @@ import click
 
 from adatron.cli.options import OUTPUT, common_options, json_option, may_write, reading, reading_options
 from adatron.cli.terminal import collected_warnings, print_json, say
-from adatron.io.printing import listed, printable_path, quoted
+from adatron.io.printing import listed, printable_path, printable_source, quoted
 
 
 @click.command()
@@ -73,11 +73,15 @@ def _predictions(
             "auto, or with --model svc --probability"
         )
     rows = rows_for(model, file, data, options, keep)
-    columns = rows.kept
-    columns["prediction"] = model.predict(rows.X).tolist()
+    columns = {"prediction": model.predict(rows.X).tolist()}
     if proba:
         values = model.predict_proba(rows.X)
         columns |= {f"probability of {own}": values[:, i].tolist() for i, own in enumerate(machine.classes_)}
+    for name in rows.kept.keys() & columns.keys():
+        raise ValueError(
+            f"--keep {quoted(name)}: a column of this name is written already; rename it in DATA"
+        )
+    columns = rows.kept | columns
     return columns, _score(model, rows), rows.notes
 
 
@@ -106,11 +110,11 @@ def rows_for(
         if keep:
             raise ValueError(f"--keep {quoted(keep[0])}: svmlight has no names of columns")
         X, labels = table
-        X, target = _matched_svmlight(model, about, X, labels, printable_path(data))
+        X, target = _matched_svmlight(model, about, X, labels, printable_source(data))
         return ModelRows(X, target, about["task"], {}, [])
     check_names("--keep", keep, table)
     kept = {name: ["" if cell != cell else cell for cell in table[name].tolist()] for name in keep}
-    X, target, unused = _matched_columns(model, about, table, printable_path(data))
+    X, target, unused = _matched_columns(model, about, table, printable_source(data))
     unused = [name for name in unused if name not in keep]
     notes = [f"columns that the model was not fitted on are ignored: {listed(unused)}"] if unused else []
     return ModelRows(X, target, about["task"], kept, notes)
