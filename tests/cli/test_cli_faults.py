@@ -39,6 +39,10 @@ def one_line_error(result):
         (["--kernel", "os.system"], "is not one of"),
         (["--solver", "smo"], "is not one of 'auto', 'adatron'"),
         (["--test-size", "1.5"], "1.5 is not in the range"),
+        *(
+            (["--delimiter", bad], "--delimiter must be one character of ASCII")
+            for bad in ("", "::", "é", '"', "\n")
+        ),
         (["--test-size", "nan"], "'nan' is not a finite number"),
         (["--epsilon", "inf"], "'inf' is not a finite number"),
         (["--resume"], "--resume needs --checkpoint"),
@@ -158,6 +162,30 @@ def test_a_named_file_is_not_overwritten(run, option):
     assert os.listdir() == ["mine"]
     assert run("fit", "pima", option, "mine", "--force").exit_code == 0
     assert Path("mine").read_bytes() != b"precious"
+
+
+@pytest.mark.fault("L6")
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (
+            ["-o", "mine", "--report", "mine"],
+            "-o and --report: both would be written to mine; name two files",
+        ),
+        (["--checkpoint", "model.skops"], "-o and --checkpoint: both would be written to model.skops"),
+        (["--checkpoint", "report.html"], "--report and --checkpoint: both would be written to report.html"),
+    ],
+)
+def test_two_files_of_one_name(run, files, message):
+    assert message in one_line_error(run("fit", "pima", *files))
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_a_column_to_ignore_that_is_not_there(run, tmp_path, command):
+    path = checkerboard(tmp_path / "table.csv")
+    line = one_line_error(run(command, path, "--ignore", "color"))
+    assert line.endswith("--ignore 'color': " + str(path) + " has no such column; did you mean 'colour'?")
 
 
 @pytest.mark.fault("L6")

@@ -95,15 +95,17 @@ def load_rows(name: str, *, has_target: bool, target: str | None = None, **optio
         _refuse_options(name, target, options)
         table = _bundled(name)
         return _without_gaps(table, _TARGET) if has_target else _without_gaps(table.drop(columns=_TARGET))
-    ignored = [*options.pop("ignore", []), *([target] if target and not has_target else [])]
+    given = options.pop("ignore", ())
+    ignored = [*given, *([target] if target and not has_target else [])]
     table = read_table(name, target=target if has_target else None, ignore=ignored, **options)
     if isinstance(table, tuple):
         X, labels = table
-        given = {"--target": target, "--ignore": ignored, "--categorical": options.get("kinds")}
-        for option in (option for option, own in given.items() if own):
+        named = {"--target": target, "--ignore": ignored, "--categorical": options.get("kinds")}
+        for option in (option for option, own in named.items() if own):
             raise ValueError(f"{option}: {printable_source(name)} is svmlight, which has no names of columns")
         spelling = dict(zip(labels.astype(float).tolist()[::-1], labels.tolist()[::-1], strict=True))
         return Rows(name, X, labels.astype(float) if has_target else None, None, spelling)
+    check_names("--ignore", set(given) & set(table.attrs["not_there"]), table)
     categorical = list(options.get("kinds", {}))
     check_names("--categorical", categorical, table)
     table = table.astype(dict.fromkeys(categorical, "category"))  # so that no encoder takes them for numbers

@@ -190,6 +190,7 @@ def _frame(
         if count > 1:
             raise ValueError(f"{name}: found column {quoted(column)} twice, expected a table")
     kept = [column for column in table.column_names if column not in ignore]
+    not_there = [own for own in ignore if own not in table.column_names]
     if not kept or table.num_rows == 0:
         raise ValueError(f"{name}: found {table.num_rows} rows of {len(kept)} columns, expected a table")
     chosen = find_target(kept, target, name)
@@ -200,7 +201,7 @@ def _frame(
         elif pa.types.is_nested(field.type):
             raise ValueError(f"{name}: column {quoted(field.name)} holds {field.type}; --ignore skips it")
     frame = table.to_pandas(date_as_object=False)
-    frame.attrs["source"] = name
+    frame.attrs |= {"source": name, "not_there": not_there}
     if chosen in spelled and frame[chosen].dtype.kind in "if" and frame[chosen].nunique() <= _MOST_LABELS:
         pairs = zip(frame[chosen].tolist()[::-1], spelled[chosen].to_pylist()[::-1], strict=True)
         frame.attrs["spelling"] = {value: cell.strip() for value, cell in pairs if cell is not None}
