@@ -4,6 +4,7 @@ import datetime as dt
 import pickle
 import re
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adatron.exceptions import AdatronWarning
-from adatron.tables import TableEncoder
+from adatron.tables import TableEncoder, needs_encoding
 
 N = 120
 ROWS = np.arange(N)
@@ -350,6 +351,19 @@ def test_nothing_of_use_is_an_error():
 def test_wrong_parameters_are_errors(parameters):
     with pytest.raises(ValueError, match=f"{next(iter(parameters))} must be"):
         TableEncoder(**parameters).fit(pd.DataFrame({"a": ROWS}))
+
+
+def test_names_are_not_listed_for_every_column(monkeypatch):
+    names, listed = nw.DataFrame.columns, []
+    monkeypatch.setattr(nw.DataFrame, "columns", property(lambda self: listed.append(1) or names.fget(self)))
+    n_listed = []
+    for n_columns in (10, 100):
+        frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, n_columns))).add_prefix("c")
+        listed.clear()
+        assert not needs_encoding(frame)
+        TableEncoder().fit(frame).transform(frame)
+        n_listed.append(len(listed))
+    assert n_listed[0] == n_listed[1] > 0
 
 
 def test_outputs_know_their_columns():
