@@ -105,7 +105,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
             try:
                 tasks.prepared(search)
                 search.run()
-                model = finish()
+                attributes = self._attributes_of(task, search, finish())
             except KeyboardInterrupt:
                 tasks.interrupted()
                 search.is_stopped = True
@@ -115,7 +115,6 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
                 else:
                     forget_fit(self)
                 raise
-            attributes = self._attributes_of(task, search, model)
             self.__dict__.update(attributes)
             tasks.ended(lambda: attributes)
         self._warn(search)
