@@ -345,5 +345,6 @@ def _of_sample(task: Task, search: Search) -> Model:
 
 
 def _has_holes(X: Any) -> bool:
-    """Whether an array of numbers has missing values."""
+    """Whether an array of numbers, or a list of rows, has missing values."""
+    X = np.asarray(X) if isinstance(X, list | tuple) else X
     return isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2 and bool(np.isnan(X).any())
