@@ -200,8 +200,7 @@ class Table:
         cells: Any = X if is_array else as_frame(X)
         self._keys = cells.columns if isinstance(cells, nw.DataFrame) else None  # takes time in wide frames
         if self._keys is not None:
-            if all(isinstance(name, str) for name in self._keys):
-                self.names = list(self._keys)
+            self.names = list(self._keys) if all(isinstance(name, str) for name in self._keys) else None
             self.labels = distinct(self._keys)
         else:
             if isinstance(cells, list | tuple) and is_table(cells):
@@ -212,7 +211,8 @@ class Table:
             if cells.dtype.kind == "c":
                 raise ValueError("Complex data not supported: X has complex values")
             self.labels = [f"x{j}" for j in range(cells.shape[1])]
-        self.n_rows, self.n_columns, self._cells = *cells.shape, cells
+        self.n_rows, self.n_columns = cells.shape
+        self._cells = cells
         if self.n_columns == 0:
             raise ValueError(f"Found array with 0 feature(s) (shape={cells.shape}), at least 1 is required.")
 
