@@ -311,6 +311,32 @@ def test_what_has_no_certificate(model):
         certify(model, [[0.0], [1.0]], [0, 1])
 
 
+def test_what_is_taken_names_no_machine_that_is_not():
+    with pytest.raises(TypeError, match=r"a NuSVC or NuSVR of adatron, .*, got NuSVC$"):
+        certify(sklearn.svm.NuSVC(), [[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"C": -1.0}, r"C must be a number > 0, got -1\.0"),
+        ({"C": np.nan}, "C must be a number > 0, got nan"),
+        ({"C": "large"}, "C must be a number > 0, got 'large'"),
+        ({"epsilon": -0.1}, r"epsilon must be a finite number >= 0, got -0\.1"),
+        ({"epsilon": np.nan}, "epsilon must be a finite number >= 0, got nan"),
+        ({"y": [0, 1, 1] * 10}, "40 rows, 30 entries of y"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("model", [SVC(), SVR()], ids=repr)
+def test_bad_calls_for_a_libsvm_file(tmp_path, model, given, message):
+    X, y = make_classification(40, 5, random_state=0)
+    path = tmp_path / "model"
+    io.to_libsvm(model.fit(X, y), path)
+    with pytest.raises(ValueError, match=message):
+        certify(path, X, **{"y": y} | given)
+
+
 def test_bad_calls():
     X, y = make_classification(40, 5, random_state=0)
     model = SVC().fit(X, y)

@@ -1,6 +1,7 @@
 """How the command line fails: faults L1–L3, L6–L10 and L12 of the catalogue."""
 
 import json
+import math
 import os
 import re
 from pathlib import Path
@@ -38,6 +39,10 @@ def one_line_error(result):
         (["--kernel", "os.system"], "is not one of"),
         (["--solver", "smo"], "is not one of 'auto', 'adatron'"),
         (["--test-size", "1.5"], "1.5 is not in the range"),
+        *(
+            (["--delimiter", bad], "--delimiter must be one character of ASCII")
+            for bad in ("", "::", "é", '"', "\n")
+        ),
         (["--test-size", "nan"], "'nan' is not a finite number"),
         (["--epsilon", "inf"], "'inf' is not a finite number"),
         (["--resume"], "--resume needs --checkpoint"),
@@ -67,7 +72,7 @@ def test_wrong_command_and_missing_argument(run):
 
 
 @pytest.mark.fault("L2", "L10")
-@pytest.mark.parametrize("name", ["sonnar", "table.csv", "../x", "a\x1b[31m\nb"])
+@pytest.mark.parametrize("name", ["sonnar", "table.csv", "../x", "a\x1b[31m\nb", ""])
 def test_unknown_data_lists_the_names(run, name):
     line = one_line_error(run("fit", "--", name))
     assert all(known in line for known in BUNDLED)
@@ -121,6 +126,16 @@ def test_parse_errors_name_the_place(run, text, message):
     assert re.fullmatch(f"adatron: error: {message}.*", line), line
 
 
+@pytest.mark.parametrize("command", ["fit", "compare"])
+@pytest.mark.parametrize("column", ["a", "y"])
+def test_infinity_is_told_with_the_row_of_the_file(run, command, column):
+    rows = [{"a": i * 0.5, "y": i * 1.5} for i in range(40)]
+    rows[30][column] = math.inf
+    Path("t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    line = one_line_error(run(command, "t.jsonl"))
+    assert line.startswith(f"adatron: error: t.jsonl: column '{column}' is infinite in row 31")
+
+
 @pytest.mark.fault("L3")
 @pytest.mark.parametrize(
     "args", [["--help"], ["fit", "--help"], ["datasets"], ["predict", "m", "table.csv", "--ignore", "class"]]
@@ -148,6 +163,30 @@ def test_a_named_file_is_not_overwritten(run, option):
     assert os.listdir() == ["mine"]
     assert run(*fit, "--force").exit_code == 0
     assert Path("mine").read_bytes() != b"precious"
+
+
+@pytest.mark.fault("L6")
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (
+            ["-o", "mine", "--report", "mine"],
+            "-o and --report: both would be written to mine; name two files",
+        ),
+        (["--checkpoint", "model.skops"], "-o and --checkpoint: both would be written to model.skops"),
+        (["--checkpoint", "report.html"], "--report and --checkpoint: both would be written to report.html"),
+    ],
+)
+def test_two_files_of_one_name(run, files, message):
+    assert message in one_line_error(run("fit", "pima", *files))
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_a_column_to_ignore_that_is_not_there(run, tmp_path, command):
+    path = checkerboard(tmp_path / "table.csv")
+    line = one_line_error(run(command, path, "--ignore", "color"))
+    assert line.endswith("--ignore 'color': " + str(path) + " has no such column; did you mean 'colour'?")
 
 
 @pytest.mark.fault("L6")
@@ -185,6 +224,8 @@ def test_a_table_from_standard_input(run, tmp_path):
     text = checkerboard(tmp_path / "table.csv").read_bytes()
     assert run("fit", "-", "--no-report", input=text).exit_code == 0
     assert run("predict", "model.skops", "-", input=text).stdout.startswith("prediction\n")
+    line = one_line_error(run("predict", "model.skops", "-", input=b"u,v\n1,2\n"))
+    assert line.startswith("adatron: error: <stdin>: lacks ")
 
 
 @pytest.mark.fault("L8")

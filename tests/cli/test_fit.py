@@ -384,6 +384,27 @@ def test_task_seed_and_scoring(run, fit, tmp_path):
     assert "--scoring does not apply to --model svc" in run("fit", "--scoring", "f1", "--model", "svc").stderr
 
 
+@pytest.mark.parametrize("scoring", ["f1", "average_precision", "neg_brier_score", "r2"])
+def test_the_second_of_two_classes_is_the_one_that_a_score_is_of(fit, tmp_path, scoring):
+    rows = [(i, i % 7, i > 40 or i % 5 == 0) for i in range(120)]
+    spelled = [(a, b, "yes" if own else "no") for a, b, own in rows]
+    numbers = [(a, b, int(own)) for a, b, own in rows]
+    text, same = (
+        fit(write_csv(tmp_path / "table.csv", "a,b,class", own), "--scoring", scoring, "--no-report")
+        for own in (spelled, numbers)
+    )
+    assert text["test"]["scoring"] == same["test"]["scoring"]
+
+
+def test_a_score_that_test_rows_do_not_have_loses_no_model(run, tmp_path):
+    rows = [(i, "ny"[i > 20]) for i in range(40)] + [(99, "alone")]
+    path = write_csv(tmp_path / "table.csv", "a,class", rows)
+    result = run("fit", path, "--scoring", "neg_log_loss", "--no-report", "--json")
+    assert result.exit_code == 0, result.output
+    assert "warning: neg_log_loss of the test rows is not known" in result.stderr
+    assert load_model("model.skops").classes_.tolist() == ["alone", "n", "y"]
+
+
 def test_encoding(run, fit, tmp_path):
     path = tmp_path / "table.csv"
     path.write_bytes("größe,class\n".encode("latin-1") + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(40)))
@@ -435,7 +456,9 @@ def test_hostile_names_are_harmless_everywhere(run, tmp_path, name, pictures):
     rows = [(i, i % 7, f'"{name} {i % 2}"') for i in range(60)]
     path = write_csv(tmp_path / "table.csv", f'"{name}",b,"class {name}"', rows)
     assert run("fit", path).exit_code == 0
-    assert "<script" not in Path("report.html").read_text()
+    page = Path("report.html").read_text()
+    assert "<script" not in page
+    assert "\x1b" not in page
     for command in (["fit", path, "--no-report"], ["inspect", "model.skops"]):
         result = run(*command)
         assert result.exit_code == 0, result.output

@@ -87,6 +87,16 @@ def test_extra_columns_are_ignored_with_a_note_and_kept_on_request(run, predict,
     assert "--keep 'idd'" in fails(run("predict", "model.skops", other, "--keep", "idd"))
 
 
+def test_a_column_to_copy_must_not_have_the_name_of_one_that_is_written(run, tmp_path):
+    rows = [(i, 39 - i, "ny"[i > 20]) for i in range(40)]
+    path = write_csv(tmp_path / "t.csv", "prediction,probability of n,class", rows)
+    assert run("fit", path, "--model", "svc", "--probability", "--no-report").exit_code == 0
+    predict = ["predict", "model.skops", path, "--keep"]
+    assert "--keep 'prediction': a column of this name is written" in fails(run(*predict, "prediction"))
+    assert run(*predict, "probability of n").stdout.startswith("probability of n,prediction\n39,")
+    assert "'probability of n': a column" in fails(run(*predict, "probability of n", "--proba"))
+
+
 def test_the_error_is_told_where_the_target_is_known(run, table, tmp_path):
     result = run("predict", "model.skops", table, "--json")
     score, truth = json.loads(result.stdout), [row["class"] for row in csv.DictReader(table.open())]

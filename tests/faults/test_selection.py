@@ -1,11 +1,12 @@
 """Bad data and parameters for the estimators that choose their own kernel."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import PredefinedSplit
 
-from adatron import AutoSVC
+from adatron import AutoSVC, AutoSVR
 from adatron.exceptions import AdatronWarning
 from tests.stopwatch import Stopwatch
 
@@ -166,6 +167,35 @@ def test_an_empty_list_of_folds():
     X, y = overlapping()
     with pytest.raises(ValueError, match=r"cv=\[\] gives no folds"):
         AutoSVC(cv=[]).fit(X, y)
+
+
+@pytest.mark.fault("P25")
+@pytest.mark.parametrize("bad", [np.arange(100, 130), np.arange(-130, -100), np.zeros(100, bool)])
+def test_folds_of_rows_that_are_not_there(bad):
+    X, y = overlapping()
+    with pytest.raises(ValueError, match="fold 1 of cv has rows that X has not"):
+        AutoSVC(cv=[(np.arange(60), np.arange(60, 120)), (np.arange(60), bad)]).fit(X, y)
+
+
+@pytest.mark.fault("P25")
+def test_a_score_that_is_no_number():
+    X, y = overlapping()
+    with pytest.raises(ValueError, match="no machine could be judged: could not convert string to float"):
+        AutoSVC(scoring=lambda model, X, y: "good").fit(X, y)
+
+
+@pytest.mark.fault("D24")
+@pytest.mark.parametrize("estimator", [AutoSVC(), AutoSVR()], ids=repr)
+@pytest.mark.parametrize("n_groups", [1, 60, 240])
+@pytest.mark.parametrize("weighs", [False, True])
+def test_groups_of_another_length(estimator, n_groups, weighs):
+    X, y = overlapping()
+    table = pd.DataFrame(X).assign(word=np.where(y, "yes", "no"))
+    weights = np.arange(120) % 2 if weighs else None
+    with pytest.raises(
+        ValueError, match=f"groups must have a value for each row, 120 in all; got {n_groups}"
+    ):
+        estimator.fit(table, y, sample_weight=weights, groups=np.arange(n_groups))
 
 
 @pytest.mark.fault("R10")

@@ -273,6 +273,14 @@ def test_what_cannot_be_saved_is_named(path):
     assert os.listdir(path.parent) == []
 
 
+def test_labels_that_are_dates_are_named(path):
+    y = np.array(["2024-01-01", "2024-06-01"] * 10, dtype="datetime64[D]")
+    with pytest.raises(
+        ValueError, match=r"datetime64\[D\] cannot be stored; make labels text: y\.astype\(str\)"
+    ):
+        save_model(SVC().fit(np.arange(20.0)[:, None], y), path)
+
+
 def test_subclass_is_not_mistaken_for_its_base(path):
     class Mine(SVC):
         pass

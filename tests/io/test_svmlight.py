@@ -90,6 +90,14 @@ def test_labels_keep_their_spelling_and_zeros_stay():
     assert (X.shape, X.count_nonzero()) == ((2, 2), 0)
 
 
+@pytest.mark.fault("F14")
+def test_as_many_columns_as_memory_has_room_for():
+    assert read("1 1:1\n0 3000000:1\n", "t.svm", max_columns=100)[0].shape == (2, 3_000_000)
+    with pytest.raises(ValueError, match=r"has 2147483647 columns; max_columns .--no-limits. allows more"):
+        read("1 1:1\n0 2147483647:1\n", "t.svm")
+    assert read("1 1:1\n0 2147483647:1\n", "t.svm", max_columns=np.inf)[0].shape == (2, 2_147_483_647)
+
+
 def test_zero_based():
     X, _ = read("1 0:5 2:1\n", "t.svm", zero_based=True)
     np.testing.assert_array_equal(X.toarray(), [[5.0, 0.0, 1.0]])

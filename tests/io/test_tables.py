@@ -98,6 +98,14 @@ def test_options_for_delimiters_and_decimals():
     assert read("zip,y\n01,1\n02,2\n", kinds={"zip": "number"})["zip"].tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_decimal_commas_are_no_delimiters_where_the_names_have_none(delimiter):
+    rows = [["a", "b", "y"], ["0,5", "u", "yes"], ["2,25", "v", "no"]]
+    frame = read("\n".join(map(delimiter.join, rows)))
+    assert frame.columns.tolist() == ["a", "b", "y"]
+    assert frame["a"].tolist() == [0.5, 2.25]
+
+
 @pytest.mark.parametrize(
     ("names", "target"),
     [("abc", "c"), (["a", "class", "c"], "class"), (["Y", "b"], "Y"), (["label", "y", "c"], "c")],

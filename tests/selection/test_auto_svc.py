@@ -181,7 +181,7 @@ class TestTables:
         with pytest.raises(ValueError, match="X lacks columns that were there at fit: 'size', 'grade'"):
             model.predict(NEW_MIXED.drop(columns=["size", "grade"]))
 
-    @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
+    @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, np.ndarray.tolist], ids=["a", "f", "l"])
     def test_missing_values_are_imputed_but_infinity_is_an_error(self, moons, kind):
         X, X_test, y, y_test = moons
         holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)

@@ -186,3 +186,20 @@ def test_ctrl_c_while_all_rows_are_trained_keeps_a_model(monkeypatch):
         model.fit(X, y)
     assert model.status_ == "stopped"
     assert model.score(X, y) > 0.9
+
+
+def test_ctrl_c_while_importances_are_measured_keeps_a_model(monkeypatch):
+    X, y = waves()
+    model, own, pressed = AutoSVR(), base.importances, []
+
+    def once(*args):
+        if not pressed:
+            pressed.append(1)
+            raise KeyboardInterrupt
+        return own(*args)
+
+    monkeypatch.setattr(base, "importances", once)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ == "stopped"
+    assert model.score(X, y) > 0.9

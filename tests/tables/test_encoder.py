@@ -4,6 +4,7 @@ import datetime as dt
 import pickle
 import re
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adatron.exceptions import AdatronWarning
-from adatron.tables import TableEncoder
+from adatron.tables import TableEncoder, needs_encoding
 
 N = 120
 ROWS = np.arange(N)
@@ -119,6 +120,22 @@ def test_rare_and_unseen_levels_share_a_column():
 def test_an_unseen_level_without_rare_ones_is_all_zero():
     encoder = TableEncoder().fit(pd.DataFrame({"a": ["abc"[i % 3] for i in ROWS]}))
     assert not encoder.transform(pd.DataFrame({"a": ["d"]})).any()
+
+
+@pytest.mark.parametrize(
+    ("cells", "later"),
+    [
+        (["2.0", "1.5", "none yet"], [2.0, 1.5]),  # one file has words among its numbers, the next has none
+        (["2.50", "1.5", "none yet"], [2.5, 1.5]),
+        (["true", "false", "maybe"], [True, False]),
+        (["01", "75", "2A"], [1, 75]),
+    ],
+)
+def test_a_level_that_is_a_number_is_known_again_among_numbers(cells, later):
+    encoder = TableEncoder().fit(pd.DataFrame({"a": [cells[i % 3] for i in ROWS]}))
+    encoded = encoder.transform(pd.DataFrame({"a": later}))
+    np.testing.assert_array_equal(encoded, encoder.transform(pd.DataFrame({"a": cells[:2]})))
+    assert encoded.any(axis=1).all()
 
 
 def test_missing_is_a_level_of_a_category():
@@ -334,6 +351,19 @@ def test_nothing_of_use_is_an_error():
 def test_wrong_parameters_are_errors(parameters):
     with pytest.raises(ValueError, match=f"{next(iter(parameters))} must be"):
         TableEncoder(**parameters).fit(pd.DataFrame({"a": ROWS}))
+
+
+def test_names_are_not_listed_for_every_column(monkeypatch):
+    names, listed = nw.DataFrame.columns, []
+    monkeypatch.setattr(nw.DataFrame, "columns", property(lambda self: listed.append(1) or names.fget(self)))
+    n_listed = []
+    for n_columns in (10, 100):
+        frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, n_columns))).add_prefix("c")
+        listed.clear()
+        assert not needs_encoding(frame)
+        TableEncoder().fit(frame).transform(frame)
+        n_listed.append(len(listed))
+    assert n_listed[0] == n_listed[1] > 0
 
 
 def test_outputs_know_their_columns():

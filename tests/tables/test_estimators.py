@@ -193,6 +193,23 @@ def test_the_order_of_rows_does_not_matter_to_target_means(kind, many_levels):
     assert model.best_score_ == other.best_score_
 
 
+@pytest.mark.parametrize("has_groups", [False, True])
+@pytest.mark.parametrize("kind", [AutoSVC, AutoSVR])
+def test_the_order_of_rows_does_not_matter_where_many_are_equal(kind, has_groups):
+    for seed in range(3):
+        random = np.random.default_rng(seed)
+        levels, groups = random.integers(0, 60, 300), random.integers(0, 40, 300)
+        frame = pd.DataFrame({"shop": [f"shop {level}" for level in levels]})
+        y = (levels % 3 == 0) ^ (random.random(300) < 0.2)
+        shuffled = random.permutation(300)
+        model, other = (
+            kind().fit(frame.iloc[rows], y[rows], groups=groups[rows] if has_groups else None)
+            for rows in (np.arange(300), shuffled)
+        )
+        assert model.best_score_ == other.best_score_
+        np.testing.assert_array_equal(model.predict(frame), other.predict(frame))
+
+
 def test_rows_of_no_weight_teach_the_encoder_nothing(many_levels):
     frame, y = many_levels
     weights = np.where(np.arange(500) < 60, 0.0, 1.0)

@@ -105,7 +105,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
             try:
                 tasks.prepared(search)
                 search.run()
-                model = finish()
+                attributes = self._attributes_of(task, search, finish())
             except KeyboardInterrupt:
                 tasks.interrupted()
                 search.is_stopped = True
@@ -115,7 +115,6 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
                 else:
                     forget_fit(self)
                 raise
-            attributes = self._attributes_of(task, search, model)
             self.__dict__.update(attributes)
             tasks.ended(lambda: attributes)
         self._warn(search)
@@ -135,7 +134,7 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
 
     def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
         """Check and encode everything that `fit` is given."""
-        groups = None if groups is None else check_groups(groups)
+        groups = None if groups is None else check_groups(groups, y)
         given, encoder, means = (X, y, groups), None, None
         if needs_encoding(X) or _has_holes(X):
             encoder = TableEncoder(target_type=self._target_type, random_state=0)
@@ -150,7 +149,8 @@ class AutoEstimator(ReducibleMixin, KernelMachine):
         data = replace(data, X=fetched_if(self._is_exact(data.m), data.X))
         state = as_random_state(0 if self.random_state is None else self.random_state)
         # an order that does not depend on the one the rows came in
-        order = np.lexsort((data.weights, row_sums(data.X), *self._order_keys(data)))
+        ties = () if means is None else means.ties
+        order = np.lexsort((*ties, data.weights, row_sums(data.X), *self._order_keys(data)))
         folds = Folds.of(self.cv, data, order, given, state).joined()
         self._check_folds(folds, data, order)
         if self._is_exact(data.m):
@@ -345,5 +345,6 @@ def _of_sample(task: Task, search: Search) -> Model:
 
 
 def _has_holes(X: Any) -> bool:
-    """Whether an array of numbers has missing values."""
+    """Whether an array of numbers, or a list of rows, has missing values."""
+    X = np.asarray(X) if isinstance(X, list | tuple) else X
     return isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2 and bool(np.isnan(X).any())

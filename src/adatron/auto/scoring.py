@@ -63,7 +63,7 @@ def criterion_of(model: Any, rows: SearchRows, classes: np.ndarray) -> Criterion
             calibrated = ClassProbabilities.from_held_out(decisions, codes, weights)
             known, y = HeldOutModel(decisions, classes, calibrated), classes[codes]
             parts = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
-            value = 1.0 - float(np.mean([scorer(known, part[:, None], y[part]) for part in parts]))
+            value = 1.0 - float(np.mean([float(scorer(known, part[:, None], y[part])) for part in parts]))
         if not np.isfinite(value):
             raise ValueError("the score is not a finite number")
         return value

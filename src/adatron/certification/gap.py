@@ -109,8 +109,8 @@ def certify(
     Parameters
     ----------
     estimator : estimator, str or path
-        A fitted `SVC`, `NuSVC`, `SVR`, `NuSVR` or `OneClassSVM` of adatron, scikit-learn or
-        scikit-learn-intelex, or the path of a model file of LIBSVM or of `adatron.io.save_model`.
+        A fitted `SVC`, `SVR` or `OneClassSVM` of adatron, scikit-learn or scikit-learn-intelex, a `NuSVC` or
+        `NuSVR` of adatron, or the path of a model file of LIBSVM or of `adatron.io.save_model`.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The rows that it was trained on, or their kernel matrix.
     y : array-like of shape (n_samples,), optional

@@ -19,6 +19,7 @@ from adatron.estimators import SVC, SVR, OneClassSVM
 from adatron.estimators.classifier import Layout
 from adatron.estimators.expansion import dense_coef
 from adatron.estimators.inputs import check_predict_X, check_sample_weight
+from adatron.estimators.parameters import check_epsilon, check_number
 from adatron.estimators.svr import bound_for_a_tube
 from adatron.files.libsvm import LibsvmFile, read_libsvm
 from adatron.files.models import load_model
@@ -26,7 +27,8 @@ from adatron.kernels import KERNELS, CallableKernel, Kernel, Precomputed
 from adatron.kernels.rounding import long
 
 _DENSE_VALUES = 10_000_000  # of sparse rows that are filled up
-_TAKEN = "a fitted SVC, NuSVC, SVR, NuSVR, OneClassSVM (adatron or sklearn.svm), or the path of a model file"
+_TAKEN = """a fitted SVC, SVR or OneClassSVM of adatron or sklearn.svm, a NuSVC or NuSVR of adatron, \
+or the path of a model file"""
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,7 @@ def _of_file(file: LibsvmFile, X: Any, y: Any, C: float | None, epsilon: float) 
         raise ValueError(f"the model has {vectors.shape[1]} features, X has {X.shape[1]}")
     vectors.resize(vectors.shape[0], X.shape[1])
     codes, own = np.zeros(X.shape[0], dtype=int), np.zeros(vectors.shape[0], dtype=int)
-    parameters: dict[str, Any] = {"epsilon": float(epsilon)}
+    parameters: dict[str, Any] = {"epsilon": check_epsilon(epsilon)}
     if file.kind == "SVC":
         # with two classes its decisions are positive for the first one
         order = range(len(file.labels)) if len(file.labels) > 2 else (1, 0)
@@ -188,7 +190,8 @@ def _of_file(file: LibsvmFile, X: Any, y: Any, C: float | None, epsilon: float) 
         parameters |= {"layout": Layout(len(classes), "ovo"), "classes": classes}
     if file.kind == "OneClassSVM":
         parameters["nu"] = float(file.dual_coef.sum() / X.shape[0])
-    parameters["C"] = float(np.abs(file.dual_coef).max(initial=0.0) if C is None else C)
+    largest = float(np.abs(file.dual_coef).max(initial=0.0))
+    parameters["C"] = largest if C is None else check_number("C", C, "a number > 0", lambda C: C > 0.0)
     targets = np.asarray(column_or_1d(y), dtype=float) if file.kind == "SVR" else codes
     support = _places(X, codes, targets, vectors, own, file.dual_coef)
     vectors = vectors if sparse.issparse(X) else vectors.toarray()
@@ -200,6 +203,8 @@ def _places(X: Any, codes: np.ndarray, targets: np.ndarray, vectors: Any, own: n
 
     Of equal rows, those with the largest targets get the positive coefficients: that is best for the dual.
     """
+    if len(targets) != X.shape[0]:
+        raise ValueError(f"X and y must have the same length: {X.shape[0]} rows, {len(targets)} entries of y")
     free: dict[tuple[int, str], list[int]] = {}
     keys = list(zip(codes.tolist(), _in_8_digits(X), strict=True))
     for row in np.argsort(-targets, kind="stable").tolist():

@@ -14,7 +14,7 @@ from adatron import datasets
 from adatron.datasets.bundled import ORIGINAL_SONAR, find_original
 from adatron.estimators.parameters import closest_name
 from adatron.io import read_table
-from adatron.io.printing import listed, printable, printable_path, quoted
+from adatron.io.printing import listed, printable, printable_source, quoted
 from adatron.io.table import find_target
 
 BUNDLED = ("sonar", "breast_cancer_wisconsin", "ionosphere", "pima")
@@ -95,15 +95,17 @@ def load_rows(name: str, *, has_target: bool, target: str | None = None, **optio
         _refuse_options(name, target, options)
         table = _bundled(name)
         return _without_gaps(table, _TARGET) if has_target else _without_gaps(table.drop(columns=_TARGET))
-    ignored = [*options.pop("ignore", []), *([target] if target and not has_target else [])]
+    given = options.pop("ignore", ())
+    ignored = [*given, *([target] if target and not has_target else [])]
     table = read_table(name, target=target if has_target else None, ignore=ignored, **options)
     if isinstance(table, tuple):
         X, labels = table
-        given = {"--target": target, "--ignore": ignored, "--categorical": options.get("kinds")}
-        for option in (option for option, own in given.items() if own):
-            raise ValueError(f"{option}: {printable_path(name)} is svmlight, which has no names of columns")
+        named = {"--target": target, "--ignore": ignored, "--categorical": options.get("kinds")}
+        for option in (option for option, own in named.items() if own):
+            raise ValueError(f"{option}: {printable_source(name)} is svmlight, which has no names of columns")
         spelling = dict(zip(labels.astype(float).tolist()[::-1], labels.tolist()[::-1], strict=True))
         return Rows(name, X, labels.astype(float) if has_target else None, None, spelling)
+    check_names("--ignore", set(given) & set(table.attrs["not_there"]), table)
     categorical = list(options.get("kinds", {}))
     check_names("--categorical", categorical, table)
     table = table.astype(dict.fromkeys(categorical, "category"))  # so that no encoder takes them for numbers
@@ -129,6 +131,10 @@ def _without_gaps(table: Any, target: str | None = None) -> Rows:
     """Leave out rows without a target and empty columns; notes say so."""
     notes, source, spelling = [], table.attrs["source"], table.attrs.get("spelling", {})
     own_split, y = table.attrs.get("split", {}), None
+    for name in table.columns:  # here, where rows have the numbers of the file
+        if table[name].dtype.kind == "f" and (is_infinite := np.isinf(table[name].to_numpy())).any():
+            row = 1 + int(is_infinite.argmax())
+            raise ValueError(f"{source}: column {quoted(name)} is infinite in row {row}; replace or drop it")
     if target is not None:
         present = table[target].notna().to_numpy()
         if table.shape[1] < 2 or not present.any():
@@ -163,7 +169,7 @@ def _amounts(y: np.ndarray) -> np.ndarray | None:
 
 def is_bundled(name: str) -> bool:
     """Whether `name` is a bundled set and not a file; an error if it is neither."""
-    if name == "-" or Path(name).exists():
+    if name == "-" or (name and Path(name).exists()):  # "" is the directory here
         return False
     if name in BUNDLED:
         return True

@@ -8,7 +8,7 @@ import click
 
 from adatron.cli.options import data_options, reading
 from adatron.cli.terminal import collected_warnings, print_json, print_table, say
-from adatron.io.printing import printable_path, quoted
+from adatron.io.printing import printable_path, printable_source, quoted
 
 if TYPE_CHECKING:
     from adatron.explanation import Explanation
@@ -56,7 +56,7 @@ def _explained(
     rows = rows_for(fitted, file, data, options)
     X = rows.X
     if row >= X.shape[0]:
-        raise ValueError(f"--row {row}: {printable_path(data)} has {X.shape[0]} rows; the first is 0")
+        raise ValueError(f"--row {row}: {printable_source(data)} has {X.shape[0]} rows; the first is 0")
     if output is not None:
         spelled = {str(name): name for name in getattr(machine, "classes_", [])}
         if output not in spelled:

@@ -154,11 +154,17 @@ def _checked_paths(options: dict[str, Any]) -> dict[str, Path | None]:
     if options["report"] is not None and find_spec("matplotlib") is None:
         raise ImportError("--report needs matplotlib: pip install matplotlib")
     default, force = None if options["no_report"] else _REPORT, options["force"]
-    return {
-        "model_file": may_write("-o", options["output"], _MODEL, force=force),
-        "report": may_write("--report", options["report"], default, force=force),
-        "checkpoint": may_write("--checkpoint", options["checkpoint"], None, force=True),
+    paths = {
+        "-o": may_write("-o", options["output"], _MODEL, force=force),
+        "--report": may_write("--report", options["report"], default, force=force),
+        "--checkpoint": may_write("--checkpoint", options["checkpoint"], None, force=True),
     }
+    names: dict[Path, str] = {}
+    for option, path in paths.items():
+        if path is not None and names.setdefault(path.absolute(), option) != option:
+            both = f"{names[path.absolute()]} and {option}"
+            raise ValueError(f"{both}: both would be written to {printable_path(path)}; name two files")
+    return dict(zip(("model_file", "report", "checkpoint"), paths.values(), strict=True))
 
 
 def _fit(

@@ -86,8 +86,10 @@ data_options = _together(  # of commands that read a table
 def reading(options: dict[str, Any]) -> dict[str, Any]:
     """The `data_options` that were given, as arguments of `adatron.io.read_table`."""
     given = {name: options[name] for name in _READING if options[name] not in (None, False, ())}
-    if len(given.get("delimiter", ",")) != 1:
-        raise click.UsageError(f"--delimiter must be one character, got {options['delimiter']!r}.")
+    delimiter = given.get("delimiter", ",")
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+        takes = "one character of ASCII, neither a quotation mark nor a line break"
+        raise click.UsageError(f"--delimiter must be {takes}; got {delimiter!r}.")
     if options["header"] is False:
         given["header"] = False
     if options["categorical"]:

@@ -8,7 +8,7 @@ import click
 
 from adatron.cli.options import OUTPUT, data_options, may_write, reading
 from adatron.cli.terminal import collected_warnings, print_json, say
-from adatron.io.printing import listed, printable_path, quoted
+from adatron.io.printing import listed, printable_path, printable_source, quoted
 
 
 @click.command()
@@ -71,10 +71,15 @@ def _predictions(
             "auto, or with --model svc --probability"
         )
     rows = rows_for(model, file, data, options, keep)
-    columns = rows.kept | {"prediction": model.predict(rows.X).tolist()}
+    columns = {"prediction": model.predict(rows.X).tolist()}
     if proba:
         values = model.predict_proba(rows.X)
         columns |= {f"probability of {own}": values[:, i].tolist() for i, own in enumerate(machine.classes_)}
+    for name in rows.kept.keys() & columns.keys():
+        raise ValueError(
+            f"--keep {quoted(name)}: a column of this name is written already; rename it in DATA"
+        )
+    columns = rows.kept | columns
     return columns, _score(model, rows), rows.notes
 
 
@@ -93,7 +98,7 @@ def rows_for(
 ) -> ModelRows:
     from adatron.cli.data import check_names, read_rows
 
-    about, source = _about(file), printable_path(data)
+    about, source = _about(file), printable_source(data)
     kinds = dict(zip(about["columns"], about["kinds"], strict=True))
     known = {column: kind for column, kind in kinds.items() if kind in ("number", "text")}
     if about["target"] and about["task"] == "classification":

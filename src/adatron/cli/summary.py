@@ -1,10 +1,12 @@
 """The summary of a fit: as plain values, and in words that need no textbook."""
 
 import math
+import warnings
 from collections import Counter
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
 from adatron.cli.data import Rows
@@ -12,6 +14,7 @@ from adatron.cli.terminal import print_table, say
 from adatron.display.figures import encoder_of
 from adatron.display.report.judge import FitStory, what_mattered
 from adatron.display.report.words import chosen_parameters, importance_words, kernel_width, score_words
+from adatron.exceptions import AdatronWarning
 from adatron.io.printing import counted
 
 _MOST_NAMED = 5  # columns
@@ -75,10 +78,36 @@ def _scores(story: FitStory) -> dict[str, Any]:
     found = dict(story.judgement)
     scoring = getattr(story.machine, "scoring", None)
     if scoring is not None:
-        found["scoring"] = [scoring, float(get_scorer(scoring)(story.model, *story.judged))]
+        try:
+            found["scoring"] = [scoring, _score(scoring, story)]
+        except ValueError as error:  # no reason to lose the model
+            warnings.warn(f"{scoring} of the test rows is not known: {error}", AdatronWarning, stacklevel=2)
     if story.task == "regression":
         return {"test": found, "test_r2": found["r2"], "test_rmse": found["rmse"]}
     return {"test": found, "test_error_percent": found["error_percent"]}
+
+
+def _score(scoring: str, story: FitStory) -> float:
+    (X, y), model, classes = story.judged, story.model, getattr(story.machine, "classes_", np.empty(0))
+    if len(classes) == 2 and 1 not in classes.tolist():
+        model, y = _SecondClassIsOne(model), (y == classes[1]).astype(int)
+    return float(get_scorer(scoring)(model, X, y))
+
+
+class _SecondClassIsOne(ClassifierMixin, BaseEstimator):
+    """A classifier of two classes as one of 0 and 1, where scikit-learn's scorers would look for a 1."""
+
+    def __init__(self, model: Any = None) -> None:
+        self.model, self.classes_ = model, np.arange(2)
+
+    def predict(self, X: Any) -> np.ndarray:
+        return (np.asarray(self.model.predict(X)) == self.model.classes_[1]).astype(int)
+
+    def decision_function(self, X: Any) -> Any:
+        return self.model.decision_function(X)
+
+    def predict_proba(self, X: Any) -> Any:
+        return self.model.predict_proba(X)
 
 
 def print_summary(summary: dict[str, Any]) -> None:

@@ -10,8 +10,9 @@ Every function escapes the text it is given, and returns a piece of HTML.
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Sequence
-from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,17 @@ from adatron.display.figures import GRID, INK, figure_svg
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_INVISIBLE = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"  # controls, turns of direction
 _LEAST_SCALE = 0.62  # of a figure: below it, a narrow window scrolls
+
+
+def escape(text: str, quote: bool = True) -> str:
+    """Text as HTML; what would steer a terminal or turn the direction of text is shown as ``\\x1b``."""
+    return html.escape(_visible(text), quote)
+
+
+def _visible(text: str) -> str:
+    return re.sub(_INVISIBLE, lambda found: ascii(found[0])[1:-1], text)
 
 
 def page(title: str, body: Sequence[str]) -> str:
@@ -92,7 +103,7 @@ def table(
 
 def figure_html(figure: Figure | str, caption: str) -> str:
     """A figure with its caption, whose ink follows the theme; a string is an SVG of `figure_svg`."""
-    svg = figure if isinstance(figure, str) else figure_svg(figure)
+    svg = _visible(figure if isinstance(figure, str) else figure_svg(figure))
     points = float(svg.partition('width="')[2].partition("pt")[0])
     svg = svg.replace(INK, "currentColor").replace(GRID, "var(--grid)")
     width = _LEAST_SCALE * points * 96 / 72

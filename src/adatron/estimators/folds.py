@@ -51,7 +51,10 @@ class Folds:
             raise ValueError(f"cv={cv!r} gives no folds")
         training, held = (np.zeros((data.shape[0], len(parts)), dtype=bool) for _ in range(2))
         for fold, (training_rows, held_rows) in enumerate(parts):
-            training[training_rows, fold] = held[held_rows, fold] = True
+            try:
+                training[training_rows, fold] = held[held_rows, fold] = True
+            except IndexError as error:
+                raise ValueError(f"fold {fold} of cv has rows that X has not: {error}") from error
         weights = data.weights[:, None]
         return cls(training[data.rows] * weights, held[data.rows] * weights)
 

@@ -250,9 +250,11 @@ def check_targets(X: Any, y: Any) -> np.ndarray:
     return targets
 
 
-def check_groups(groups: Any) -> np.ndarray:
-    """Groups of rows as an array, all known."""
-    groups = column_or_1d(on_client(groups))
+def check_groups(groups: Any, y: Any) -> np.ndarray:
+    """Groups of rows as an array, all known; as many as there are targets."""
+    groups, y = column_or_1d(on_client(groups)), on_client(y)
+    if hasattr(y, "__len__") and len(y) != len(groups):
+        raise ValueError(f"groups must have a value for each row, {len(y)} in all; got {len(groups)}")
     _check_no_missing(groups, "group", "groups")
     return groups
 

@@ -118,6 +118,8 @@ def headers_of(data: bytes) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
                     read = form.read_array_header_1_0 if is_first else form.read_array_header_2_0
                     shape, _, dtype = read(stream)
                     rest = info.file_size - stream.tell()
+                if dtype.kind in "mM":
+                    raise ValueError(f"an array of {dtype} cannot be stored; make labels text: y.astype(str)")
                 is_plain = dtype.kind in "biufUS" and dtype.itemsize and min(shape, default=0) >= 0
                 if not is_plain or dtype.itemsize * prod(shape) != rest:
                     raise ValueError(f"array of {dtype}, shape {shape}, cannot be stored in {rest:,} bytes")

@@ -187,7 +187,9 @@ def _sniff(sample: str, delimiter: str | None) -> tuple[str, list[list[str]]]:
         width, count = Counter(map(len, rows)).most_common(1)[0]
         cells = [cell.strip() for row in rows[1:] or rows for cell in row]
         share = sum(cell in _MISSING or re.match(_NUMBER, cell) is not None for cell in cells) / len(cells)
-        merit = (width > 1 and 2 * count >= len(rows), round(share * count / len(rows), 3), not is_blank)
+        is_regular = width > 1 and 2 * count >= len(rows)
+        has_names = is_regular and len(rows[0]) == width  # not so for decimal commas below names
+        merit = (is_regular, has_names, round(share * count / len(rows), 3), not is_blank)
         best = max(best, (merit, candidate, rows), key=lambda tried: tried[0])
     return best[1], best[2]
 

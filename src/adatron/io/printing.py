@@ -28,6 +28,11 @@ def printable_path(path: str | bytes | os.PathLike[Any]) -> str:
     return f"./{name}" if name.startswith("-") else name
 
 
+def printable_source(name: str) -> str:
+    """The name of a file, or what ``-`` stands for."""
+    return "<stdin>" if name == "-" else printable_path(name)
+
+
 def counted(n: int, noun: str) -> str:
     """A number with its noun: 1 row, 2 rows."""
     return f"{n:,} {noun}{'s' if n != 1 else ''}"

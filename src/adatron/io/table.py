@@ -33,6 +33,7 @@ _ENDINGS = {f".{name}": name for name in FORMATS} | {
 _MOST_LABELS = 1000  # distinct numbers of a target whose spelling is kept
 _BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow"}  # by their first bytes
 _CHUNK = 2**23
+_BYTES_A_COLUMN = 256  # of svmlight: four times what scales, weights and their like take
 _HARMLESS = 256 * 2**20  # bytes that any machine can take
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _BOMS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",  # before UTF-16, which begins alike
@@ -112,7 +113,12 @@ def read_table(
         kind = "svmlight" if looks_like_svmlight(text) else "jsonl" if is_json else "csv"
     spelled: dict[str, Any] = {}
     if kind == "svmlight":
-        return read_svmlight(text, name, zero_based)
+        X, labels = read_svmlight(text, name, zero_based)
+        if X.shape[1] > max_columns:  # no trouble in sparse rows, unless a number for each takes all memory
+            from adatron.numerics.memory import available_memory
+
+            _check_width(name, X.shape[1], max(max_columns, available_memory() // _BYTES_A_COLUMN))
+        return X, labels
     if kind in (*_BINARY.values(), "jsonl"):
         table = _read_arrow(name, text or content, kind, max_bytes or 2**26 + 100 * len(content))
     else:
@@ -183,6 +189,7 @@ def _frame(
         if count > 1:
             raise ValueError(f"{name}: found column {quoted(column)} twice, expected a table")
     kept = [column for column in table.column_names if column not in ignore]
+    not_there = [own for own in ignore if own not in table.column_names]
     if not kept or table.num_rows == 0:
         raise ValueError(f"{name}: found {table.num_rows} rows of {len(kept)} columns, expected a table")
     chosen = find_target(kept, target, name)
@@ -193,7 +200,7 @@ def _frame(
         elif pa.types.is_nested(field.type):
             raise ValueError(f"{name}: column {quoted(field.name)} holds {field.type}; --ignore skips it")
     frame = table.to_pandas(date_as_object=False)
-    frame.attrs["source"] = name
+    frame.attrs |= {"source": name, "not_there": not_there}
     if chosen in spelled and frame[chosen].dtype.kind in "if" and frame[chosen].nunique() <= _MOST_LABELS:
         pairs = zip(frame[chosen].tolist()[::-1], spelled[chosen].to_pylist()[::-1], strict=True)
         frame.attrs["spelling"] = {value: cell.strip() for value, cell in pairs if cell is not None}

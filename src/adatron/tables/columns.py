@@ -198,10 +198,10 @@ class Table:
         self.names: list[str] | None = None
         is_array = isinstance(X, np.ndarray | list | tuple) or sparse.issparse(X)
         cells: Any = X if is_array else as_frame(X)
-        if isinstance(cells, nw.DataFrame):
-            if all(isinstance(name, str) for name in cells.columns):
-                self.names = list(cells.columns)
-            self.labels = distinct(cells.columns)
+        self._keys = cells.columns if isinstance(cells, nw.DataFrame) else None  # takes time in wide frames
+        if self._keys is not None:
+            self.names = list(self._keys) if all(isinstance(name, str) for name in self._keys) else None
+            self.labels = distinct(self._keys)
         else:
             if isinstance(cells, list | tuple) and is_table(cells):
                 cells = np.array(cells, dtype=object)  # else NumPy would make all of them text
@@ -224,7 +224,7 @@ class Table:
 
     def column(self, j: int) -> Column:
         name = self.labels[j]
-        cells = self._cells[:, j]
+        cells = self._cells[:, j] if self._keys is None else self._cells.get_column(self._keys[j])
         column = _from_series(name, cells) if isinstance(cells, nw.Series) else _from_array(name, cells)
         if column.form == "number" and np.isinf(column.values).any():
             row = int(np.isinf(column.values).argmax())

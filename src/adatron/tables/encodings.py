@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
 from adatron.tables.columns import Column
+from adatron.tables.parsing import parse_numbers
 
 CLIP = 5.0  # smooth: a value far out in the tail ends up at most here
 FEW_MISSING = 5  # rows from which on a missing value has its own column
@@ -128,6 +129,11 @@ class Levels:
 
     def transform(self, column: Column) -> np.ndarray:
         place = {level: i for i, level in enumerate(self.levels)}
+        unseen = [level for level in column.levels if level not in place]
+        numbers = dict(zip(unseen, parse_numbers(unseen).tolist(), strict=True))
+        if any(number == number for number in numbers.values()):  # 2.0 was text among words, a number is 2
+            known = dict(zip(parse_numbers(self.levels).tolist(), range(len(self.levels)), strict=True))
+            place |= {level: known[number] for level, number in numbers.items() if number in known}
         rows = [place.get(level, len(self.levels)) for level in column.levels]
         rows.append(len(self.levels) + 1)  # found at −1
         return self.table[np.array(rows)].take(column.values, axis=0)

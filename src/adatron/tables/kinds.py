@@ -148,7 +148,7 @@ def needs_encoding(X: Any) -> bool:
         return True
     if len({isinstance(name, str) for name in frame.columns}) > 1:
         return True  # text and numbers as names, which scikit-learn refuses
-    return not all(_is_ready(str(name), frame[:, j]) for j, name in enumerate(frame.columns))
+    return not all(_is_ready(str(name), frame.get_column(name)) for name in frame.columns)
 
 
 def _is_ready(name: str, series: Any) -> bool:

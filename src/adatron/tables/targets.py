@@ -66,10 +66,11 @@ class Dealt:
         for block in others:  # row by row: sums of BLAS depend on the place of a row
             weights = rng.normal(size=block.shape[1])
             total += block @ weights if sparse.issparse(block) else np.einsum("ij,j->i", block, weights)
-        order = np.lexsort((*(column.values for column in columns), *target.values.T, total))
+        labels = np.zeros(len(total)) if groups is None else column_or_1d(groups)
+        own = np.unique(labels, return_inverse=True)[1]
+        order = np.lexsort((own, *(column.values for column in columns), *target.values.T, total))
         place = np.argsort(order)
         if groups is not None:  # which are as early as the first of their rows
-            _, own = np.unique(column_or_1d(groups), return_inverse=True)
             first = np.full(int(own.max()) + 1, len(order))
             np.minimum.at(first, own, place)
             place = np.argsort(np.argsort(first))[own]
@@ -123,6 +124,11 @@ class TargetMeans:
 
     places: np.ndarray  # of the outputs
     parts: list[LevelMeans]
+
+    @property
+    def ties(self) -> tuple[np.ndarray, ...]:
+        """What tells training rows apart whose outputs and targets are equal: their folds and levels."""
+        return self.parts[0].dealt.folds, *(part.codes for part in self.parts)
 
     def without(self, held: np.ndarray) -> np.ndarray:
         """These outputs for all training rows, if the targets of the `held` ones are not known."""
