@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from copy import copy
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -21,7 +18,15 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from adatron.exceptions import AdatronWarning, warn_user
-from adatron.tables.parsing import MISSING_NUMBER, MISSING_TEXT, parse_dates, parse_durations, parse_numbers
+from adatron.tables.parsing import (
+    MISSING_NUMBER,
+    MISSING_TEXT,
+    PLAIN_TYPES,
+    parse_dates,
+    parse_durations,
+    parse_numbers,
+    seconds_of,
+)
 
 FORMS = ("number", "boolean", "duration", "date", "label")
 NEARLY_ALL = 0.9  # share of the cells that must be numbers (dates) for the others to count as missing
@@ -270,7 +275,7 @@ def _from_array(name: str, values: np.ndarray) -> Column:
     if kind == "M":
         return Column(name, "date", values.astype("datetime64[us]"))
     if kind == "m":
-        return Column(name, "duration", _seconds(values))
+        return Column(name, "duration", seconds_of(values))
     return _from_objects(name, values.tolist(), False)
 
 
@@ -290,47 +295,13 @@ def _from_objects(name: str, cells: list[Any], is_category: bool) -> Column:
             raise _nested(name, type(cell).__name__, int((codes == i).argmax()))
     present = [cell for cell in unique_cells if not is_missing(cell)]
     if present and not is_category:
-        for types, form, convert in _PLAIN_TYPES:
+        for types, form, convert in PLAIN_TYPES:
             if all(isinstance(cell, types) for cell in present):
                 found = [None if is_missing(cell) else cell for cell in unique_cells]
                 return Column(name, form, convert(found)[codes])
     texts = ["" if is_missing(cell) else text_of(cell) for cell in unique_cells]
     codes, levels = _sorted_levels(texts, codes, {""})
     return Column(name, "label", codes, levels, is_category=is_category)
-
-
-def _number_array(cells: list[Any]) -> np.ndarray:
-    values = np.full(len(cells), np.nan)
-    for i, cell in enumerate(cells):
-        if cell is not None:
-            try:
-                values[i] = float(cell)
-            except OverflowError:  # a whole number of hundreds of digits
-                values[i] = np.inf
-    return values
-
-
-def _dates_array(cells: list[Any]) -> np.ndarray:
-    plain = [cell.replace(tzinfo=None) if isinstance(cell, datetime) else cell for cell in cells]
-    return np.array(plain, dtype="datetime64[us]")
-
-
-def _seconds(durations: Any) -> np.ndarray:
-    durations = np.asarray(durations, dtype="timedelta64[us]")
-    return np.where(np.isnat(durations), np.nan, durations.astype(np.float64) / 1e6)
-
-
-def _time_array(cells: list[Any]) -> np.ndarray:
-    return parse_durations(["" if cell is None else cell.isoformat() for cell in cells])
-
-
-_PLAIN_TYPES: list[tuple[Any, str, Any]] = [
-    (bool | np.bool_, "boolean", _number_array),
-    (timedelta | np.timedelta64, "duration", _seconds),  # before numbers: NumPy takes it for one
-    (time, "duration", _time_array),
-    (date | np.datetime64, "date", _dates_array),
-    (Real | Decimal, "number", _number_array),
-]
 
 
 def is_missing(cell: Any) -> bool:

@@ -1,6 +1,6 @@
-"""Numbers, dates and durations that are written as text.
+"""Numbers, dates and durations from cells: written as text, or objects of Python.
 
-Every function takes the distinct texts of a column and gives one value for each: NaN or NaT for a text that
+Every function takes the distinct cells of a column and gives one value for each: NaN or NaT for a text that
 it cannot read.
 
 >>> from adatron.tables.parsing import parse_dates, parse_numbers
@@ -16,7 +16,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -125,3 +128,37 @@ def parse_durations(texts: Sequence[str]) -> np.ndarray:
             hours = 24 * int(match["days"] or 0) + int(match["H"])
             seconds[i] = 3600.0 * hours + 60.0 * int(match["M"]) + float(match["S"] or 0.0)
     return seconds
+
+
+def _number_array(cells: list[Any]) -> np.ndarray:
+    values = np.full(len(cells), np.nan)
+    for i, cell in enumerate(cells):
+        if cell is not None:
+            try:
+                values[i] = float(cell)
+            except OverflowError:  # a whole number of hundreds of digits
+                values[i] = np.inf
+    return values
+
+
+def _dates_array(cells: list[Any]) -> np.ndarray:
+    plain = [cell.replace(tzinfo=None) if isinstance(cell, datetime) else cell for cell in cells]
+    return np.array(plain, dtype="datetime64[us]")
+
+
+def seconds_of(durations: Any) -> np.ndarray:
+    durations = np.asarray(durations, dtype="timedelta64[us]")
+    return np.where(np.isnat(durations), np.nan, durations.astype(np.float64) / 1e6)
+
+
+def _time_array(cells: list[Any]) -> np.ndarray:
+    return parse_durations(["" if cell is None else cell.isoformat() for cell in cells])
+
+
+PLAIN_TYPES: list[tuple[Any, str, Any]] = [
+    (bool | np.bool_, "boolean", _number_array),
+    (timedelta | np.timedelta64, "duration", seconds_of),  # before numbers: NumPy takes it for one
+    (time, "duration", _time_array),
+    (date | np.datetime64, "date", _dates_array),
+    (Real | Decimal, "number", _number_array),
+]
