@@ -18,11 +18,14 @@ TITLES = {"tables": "mixed tables", "uci": "numeric sets"}
 
 
 def frame_of(record: dict) -> pd.DataFrame:
-    """A row for each fit."""
-    rows = []
+    """A row for each fit; seconds only if they are of the machine on which we were measured."""
+    rows, machines = [], [run["machine"] for run in record["runs"]]
+    ours = {machines[own["run"]] for key, own in record["results"].items() if key.endswith(f"|{OURS}")}
     for key, found in record["results"].items():
         table, split, model = key.split("|")
         rows.append({"table": table, "split": int(split), "model": model, "failed": None} | found)
+        if ours - {machines[found["run"]]}:
+            rows[-1]["seconds"] = np.nan
     return pd.DataFrame(rows)
 
 
@@ -254,6 +257,7 @@ def draw_headline(record: dict, path: Path) -> None:
     )
     for ax, group in zip(axes[0], groups, strict=True):
         rows = [(group.row(name), name) for name in group.rivals]
+        rows = [(row, name) for row, name in rows if np.isfinite(row["seconds"])]
         errors = [row["error"] for row, _ in rows]
         near = 0.08 * (max(errors) - min(errors))
         for row, name in rows:
