@@ -90,6 +90,7 @@ def c_path(
 class GridSolutions:
     """Solutions for the C of a grid."""
 
+    path = None  # which `ExactSolutions` have
     Cs: np.ndarray
     coefficients: list[sparse.csr_array]
     bias: list[np.ndarray]

@@ -171,7 +171,7 @@ class CPath(KernelPath):
     @property
     def exact_path(self) -> ExactPath | None:
         """The exact path, with its breakpoints, if there is one."""
-        return getattr(self.solutions, "path", None)  # which solutions on a grid do not have
+        return None if self.solutions is None else self.solutions.path
 
     def alpha_at(self, C: float) -> np.ndarray:
         """Multipliers of all rows of X.
