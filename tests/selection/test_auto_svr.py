@@ -171,9 +171,10 @@ def test_ctrl_c_keeps_the_best_so_far():
     assert np.mean((low <= y) & (y <= high)) > 0.85
 
 
-def test_ctrl_c_while_all_rows_are_trained_keeps_a_model(monkeypatch):
+@pytest.mark.parametrize(("module", "work"), [(exact, "_held_out_decisions"), (base, "importances")])
+def test_ctrl_c_after_the_search_keeps_a_model(module, work, monkeypatch):
     X, y = waves()
-    model, own, pressed = AutoSVR(), exact._held_out_decisions, []
+    model, own, pressed = AutoSVR(), getattr(module, work), []
 
     def once(*args):
         if not pressed:
@@ -181,25 +182,9 @@ def test_ctrl_c_while_all_rows_are_trained_keeps_a_model(monkeypatch):
             raise KeyboardInterrupt
         return own(*args)
 
-    monkeypatch.setattr(exact, "_held_out_decisions", once)
+    monkeypatch.setattr(module, work, once)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    assert model.status_ == "stopped"
-    assert model.score(X, y) > 0.9
-
-
-def test_ctrl_c_while_importances_are_measured_keeps_a_model(monkeypatch):
-    X, y = waves()
-    model, own, pressed = AutoSVR(), base.importances, []
-
-    def once(*args):
-        if not pressed:
-            pressed.append(1)
-            raise KeyboardInterrupt
-        return own(*args)
-
-    monkeypatch.setattr(base, "importances", once)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y)
+    assert pressed
     assert model.status_ == "stopped"
     assert model.score(X, y) > 0.9
